@@ -1,0 +1,159 @@
+"""The Protocols through which a pipeline sees an agent, so that any agent loop can be put behind a voice.
+
+Above: ``cascade`` drives a :class:`Responder`. Below: ``glove`` is the one implementation that imports ``agents``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol, TypeAlias
+
+__all__ = [
+    "OPEN_QUESTION",
+    "Draft",
+    "Expectation",
+    "ExpectationKind",
+    "Reply",
+    "Responder",
+    "ResponderError",
+    "ResponderEvent",
+    "SpokenKind",
+    "TextCompleted",
+    "TextDelta",
+    "ToolFinished",
+    "ToolStarted",
+]
+
+
+class ExpectationKind(StrEnum):
+    """What sort of answer the agent waits for."""
+
+    OPEN = "open"
+    YES_NO = "yes_no"
+    CHOICE = "choice"
+    DIGITS = "digits"
+    SPELLING = "spelling"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What the agent asked for; endpointing and the recogniser listen by it."""
+
+    kind: ExpectationKind
+    choices: tuple[str, ...] = ()
+    """The names a ``choice`` offers, as they would be said."""
+    length: int | None = None
+    """How many digits ``digits`` wants; ``None`` when the agent does not know."""
+
+
+OPEN_QUESTION = Expectation(kind=ExpectationKind.OPEN)
+"""Nothing in particular is expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    """More of the reply's text; deltas joined are the source text of the utterance."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextCompleted:
+    """One model response ended: what was held back for the rest of a sentence may be spoken now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    """The model called a tool."""
+
+    call_id: str
+    name: str
+    input: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished:
+    """A tool call ended, on whichever branch."""
+
+    call_id: str
+    name: str
+    status: Literal["success", "error", "aborted"]
+    duration_ms: float = 0.0
+
+
+ResponderEvent: TypeAlias = TextDelta | TextCompleted | ToolStarted | ToolFinished
+
+SpokenKind: TypeAlias = Literal["greeting", "narration", "apology"]
+"""What is said without a model call."""
+
+
+class ResponderError(Exception):
+    """The agent could not answer (model unreachable, refused, broken); the call goes on.
+
+    The message is for the operator's log, never for the caller's ear.
+    """
+
+
+class Reply(Protocol):
+    """One committed turn's answer."""
+
+    def events(self) -> AsyncIterator[ResponderEvent]:
+        """Yield the reply as it is made. Iterate once.
+
+        Ends normally when the reply is whole or was aborted.
+
+        Raises:
+            ResponderError: the agent failed.
+        """
+        ...
+
+    def abort(self) -> None:
+        """Stop the model call and what may be stopped. Idempotent; safe before, during and after ``events``."""
+        ...
+
+    async def settle(self, heard: str, *, interrupted: bool) -> None:
+        """Record what the caller really heard of this reply. Once, after the events ended.
+
+        Args:
+            heard: a prefix of the joined deltas (source text), possibly empty.
+            interrupted: whether the reply was cut.
+        """
+        ...
+
+
+class Draft(Protocol):
+    """A reply that nobody asked for yet: nothing of it exists until it is committed."""
+
+    def commit(self) -> Reply:
+        """Make the caller's words part of the conversation and answer them. Once."""
+        ...
+
+    def discard(self) -> None:
+        """Forget it; nothing is stored. Idempotent."""
+        ...
+
+
+class Responder(Protocol):
+    """An agent, as a call sees it."""
+
+    def expects(self) -> Expectation:
+        """What the latest reply asked for."""
+        ...
+
+    def blocked(self) -> bool:
+        """Whether a display slot waits for an answer: speech does not cancel then."""
+        ...
+
+    def draft(self, text: str) -> Draft:
+        """Prepare an answer to the caller's words."""
+        ...
+
+    def overheard(self, text: str) -> None:
+        """Tell the next model call, as context, of words that were no turn (said over the agent, not interrupting)."""
+        ...
+
+    async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:
+        """Record what the agent said without a model call: the words the caller heard."""
+        ...
