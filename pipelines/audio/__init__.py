@@ -1,1 +1,1 @@
-"""."""
+"""Sound as numbers: frames, files, levels and changes of rate."""
