@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.vad.detector import (
+    Detection,
+    SpeechConfirmed,
+    SpeechDetector,
+    SpeechEnded,
+    SpeechMisfired,
+    SpeechPaused,
+    SpeechProgressed,
+    SpeechStarted,
+)
+
+WINDOW = 0.032
+
+
+def story(probabilities: list[float], *, asked: bool = False) -> list[tuple[int, Detection]]:
+    detector = SpeechDetector(WINDOW)
+    seen: list[tuple[int, Detection]] = []
+    for n, probability in enumerate(probabilities):
+        for found in detector.feed(probability, 0.1, (n + 1) * WINDOW, asked=asked):
+            if not isinstance(found, SpeechProgressed):
+                seen.append((n, found))
+    return seen
+
+
+def test_speech_is_confirmed_after_a_quarter_second_and_its_end_is_dated_back() -> None:
+    seen = story([0.1] * 5 + [0.9] * 20 + [0.1] * 10)
+    assert [type(found) for _, found in seen] == [SpeechStarted, SpeechConfirmed, SpeechPaused, SpeechEnded]
+    started, confirmed, paused, ended = seen
+    assert started == (5, SpeechStarted(at=pytest.approx(5 * WINDOW)))
+    assert confirmed[0] == 12
+    assert paused[0] == 27
+    assert ended[0] == 32
+    assert isinstance(ended[1], SpeechEnded)
+    assert ended[1].ended_at == pytest.approx(25 * WINDOW)
+    assert ended[1].voiced_s == pytest.approx(20 * WINDOW)
+
+
+def test_a_short_sound_is_a_misfire_unless_a_question_is_open() -> None:
+    short = [0.9] * 5 + [0.1] * 10
+    assert [type(found) for _, found in story(short)] == [SpeechStarted, SpeechMisfired]
+    assert [type(found) for _, found in story(short, asked=True)][:2] == [SpeechStarted, SpeechConfirmed]
+
+
+def test_a_probability_between_the_thresholds_neither_starts_nor_ends_speech() -> None:
+    assert story([0.4] * 20) == []
+    assert not any(isinstance(found, SpeechEnded) for _, found in story([0.9] * 10 + [0.4] * 50))
+
+
+def test_a_pause_inside_a_sentence_is_no_end() -> None:
+    seen = story([0.9] * 10 + [0.1] * 6 + [0.9] * 10 + [0.1] * 10)
+    assert [type(found) for _, found in seen] == [
+        SpeechStarted,
+        SpeechConfirmed,
+        SpeechPaused,
+        SpeechPaused,
+        SpeechEnded,
+    ]
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1), max_size=300))
+def test_every_start_has_one_end_or_misfire_and_only_confirmed_speech_ends(probabilities: list[float]) -> None:
+    open_, confirmed = False, False
+    for _, found in story(probabilities + [0.0] * 9):
+        match found:
+            case SpeechStarted():
+                assert not open_
+                open_, confirmed = True, False
+            case SpeechConfirmed():
+                assert open_ and not confirmed
+                confirmed = True
+            case SpeechEnded(started_at=start, ended_at=end, voiced_s=voiced):
+                assert open_ and confirmed and end - start >= voiced - 1e-9
+                open_ = False
+            case SpeechMisfired():
+                assert open_ and not confirmed
+                open_ = False
+            case _:
+                pass
+    assert not open_
