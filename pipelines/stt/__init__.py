@@ -1,1 +1,1 @@
-"""."""
+"""Recognisers: what they are to a call, and the ones there are."""

@@ -1,1 +1,1 @@
-"""."""
+"""Synthesisers: what they are to a call, and the ones there are."""

@@ -1,1 +1,1 @@
-"""."""
+"""Voice activity: where in the sound somebody speaks, and what of it the recogniser gets."""
