@@ -1,0 +1,72 @@
+# Every target sets up what it needs: a virtual environment in .venv, filled from the pinned lock.
+
+PYTHON ?= python3
+OUT ?= out
+BIN := .venv/bin
+READY := .venv/.ready
+PROMPTS := asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench setup lock clean prompts
+
+help:  ## print this text
+	@echo "glove-voice: a caller speaks, an agent that knows what it still has to find out answers."
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "Each target prepares .venv itself; only Python 3.11 or newer and make have to be there."
+	@echo "ARGS=… is handed on: make test ARGS='tests/voice_server -k settings'."
+	@echo "Then: $(BIN)/voice-server --help"
+
+demo: $(READY)  ## run a recorded caller through the agent; audio and picture land in out/
+	@$(BIN)/voice-server turn $(DEMO) --out $(OUT) --plot $(OUT)/turn.png
+
+test: $(READY) prompts  ## run every test: no key, no account, no network
+	@$(BIN)/python -m pytest --durations=10 --durations-min=2 $(ARGS)
+
+lint: $(READY)  ## check style, formatting, types and import layers
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: $(READY)  ## rewrite the sources in the house style
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: $(READY) prompts  ## measure latency on this machine, beside the aims
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+setup: $(READY)  ## prepare .venv and nothing else
+
+lock: $(READY)  ## write requirements.lock from pyproject.toml; ARGS=--upgrade takes the newest versions
+	@$(BIN)/uv pip compile pyproject.toml --quiet --all-extras --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-annotate --no-emit-index-url --output-file requirements.lock $(ARGS)
+	@! grep -n '://' requirements.lock || { echo "make: requirements.lock names a host; it must not" >&2; exit 1; }
+
+clean:  ## delete .venv, caches and everything made
+	rm -rf .venv $(OUT) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+# The environment: pip fetches uv (its pin and hashes are in the lock), uv fetches the rest ten times faster than pip.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "make: glove-voice needs Python 3.11 or newer, '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo missing);" \
+			"install one and name it: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(BIN)/python -c '' 2>/dev/null || rm -rf .venv
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv || { \
+		echo "make: '$(PYTHON)' cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@echo "Preparing .venv (about 1 GB; seconds to a minute, once)" >&2
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock >.venv/uv.lock
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement .venv/uv.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --requirement requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Human recordings that some tests listen to; without them those tests say what is missing and skip.
+prompts:
+	@dpkg-query --show $(PROMPTS) >/dev/null 2>&1 || { \
+		if ! command -v apt-get >/dev/null; then root=false; \
+		elif [ "$$(id -u)" = 0 ]; then root=env; \
+		elif sudo -n true 2>/dev/null; then root=sudo; else root=false; fi; \
+		if [ $$root = false ]; then echo "make: tests on human recordings will skip; they need: apt-get install $(PROMPTS)" >&2; \
+		else export DEBIAN_FRONTEND=noninteractive; $$root apt-get update -qq && $$root apt-get install -qq -y $(PROMPTS) >/dev/null; fi; }
