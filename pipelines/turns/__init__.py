@@ -1,1 +1,1 @@
-"""."""
+"""How caller and agent take turns: whose words, whether they end, whether they interrupt."""
