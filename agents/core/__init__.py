@@ -1,1 +1,1 @@
-"""."""
+"""The agent loop: messages, tools, prompt input, executor and the glove that ties them together."""

@@ -1,0 +1,63 @@
+"""What a request tells those who watch it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, TypeAlias
+
+__all__ = ["EventType", "Subscriber", "Subscribers"]
+
+EventType: TypeAlias = Literal[
+    "runtime_context",  # messages
+    "text_delta",  # text
+    "tool_use",  # id, name, input
+    "model_response_complete",  # text, tool_calls, stop_reason, tokens_in, tokens_out, cache_…_input_tokens when known
+    "tool_use_result",  # tool_name, call_id, result, duration_ms, and the aliases id, name
+    "token_consumption",  # consumption: tokens_in, tokens_out, cache_…_input_tokens when known
+]
+"""Event names, each with the keys of its payload."""
+
+
+class Subscriber(Protocol):
+    """Somebody who watches."""
+
+    async def record(self, type: EventType, data: dict[str, Any]) -> None:
+        """Take one event. The request waits for it, and an exception ends the request.
+
+        Args:
+            type: which event.
+            data: the payload, this subscriber's own copy of the mapping.
+        """
+        ...
+
+
+class Subscribers:
+    """Everybody who watches; events reach them all before the request goes on."""
+
+    def __init__(self) -> None:
+        self._subscribers: list[Subscriber] = []
+
+    def add(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Let somebody watch.
+
+        Returns:
+            A function that ends it. Idempotent.
+        """
+        self._subscribers.append(subscriber)
+
+        def remove() -> None:
+            if subscriber in self._subscribers:
+                self._subscribers.remove(subscriber)
+
+        return remove
+
+    async def emit(self, type: EventType, **data: Any) -> None:
+        """Tell all of them at the same time and wait for every one; the first exception is raised then."""
+        if len(self._subscribers) == 1:  # The usual case, once per text delta: not worth a task.
+            await self._subscribers[0].record(type, data)
+            return
+        waiting = [subscriber.record(type, dict(data)) for subscriber in self._subscribers]
+        for outcome in await asyncio.gather(*waiting, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome

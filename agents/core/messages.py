@@ -1,0 +1,108 @@
+"""What a conversation is made of: immutable messages and, beside them, what was heard of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+__all__ = [
+    "ContentPart",
+    "FrameworkContext",
+    "Message",
+    "Sender",
+    "Settlement",
+    "ToolCall",
+    "ToolResult",
+    "ToolResultData",
+    "ToolStatus",
+    "Usage",
+]
+
+Sender: TypeAlias = Literal["user", "agent"]
+FrameworkContext: TypeAlias = Literal["runtime", "inbox"]
+ToolStatus: TypeAlias = Literal["success", "error", "aborted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentPart:
+    """A piece of a message that is more than its text."""
+
+    type: Literal["text", "image", "video", "document"]
+    text: str | None = None
+    name: str | None = None
+    media_type: str | None = None
+    data: str | None = None
+    """Base64, when the part carries its bytes."""
+    url: str | None = None
+    """Where the bytes are, when it does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """The model wants a tool run."""
+
+    id: str
+    tool_name: str
+    input_args: Any
+    """A JSON object; the raw text when the model wrote something that is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResultData:
+    """How a tool call ended."""
+
+    status: ToolStatus
+    data: Any = None
+    """JSON for the model."""
+    message: str | None = None
+    """What went wrong, when something did."""
+    render_data: Any = None
+    """For a screen only; never sent to the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """The result of one call."""
+
+    tool_name: str
+    call_id: str
+    result: ToolResultData
+    duration_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of the append-only history."""
+
+    sender: Sender
+    text: str = ""
+    id: str = ""
+    content: tuple[ContentPart, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
+    framework_context: FrameworkContext | None = None
+    """Set on what the framework tells the model by the user's side of the conversation."""
+
+    @property
+    def from_person(self) -> bool:
+        """Whether a person said this: no tool results and nothing of the framework's."""
+        return self.sender == "user" and not self.tool_results and self.framework_context is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What was heard of an agent message; a record of its own, the full text stays."""
+
+    message_id: str
+    heard: str
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one model call; ``None`` where the provider does not say."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
