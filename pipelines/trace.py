@@ -1,7 +1,7 @@
 """A trace: everything that happened in a call, on one time axis, for those who want to look at it.
 
-Above: ``voice_server.picture`` draws it. Below: nothing; ``call`` appends to it as things happen. Times are milliseconds
-from the start of the call.
+Above: ``voice_server.picture`` draws it. Below: nothing; ``call`` appends to it as things happen. Times are
+milliseconds from the start of the call.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 
 from pipelines.audio.frame import Samples
 
-__all__ = ["Lane", "Mark", "MarkKind", "Sentence", "Span", "Trace", "Wait"]
+__all__ = ["Mark", "MarkKind", "Sentence", "Span", "SpanKind", "Trace", "Wait"]
 
 
-class Lane(StrEnum):
+class SpanKind(StrEnum):
     """What a span of time was spent on."""
 
     SPEECH = "speech"
@@ -52,7 +52,7 @@ class MarkKind(StrEnum):
 class Span:
     """Time spent on one thing."""
 
-    lane: Lane
+    kind: SpanKind
     start_ms: float
     end_ms: float
     label: str = ""
@@ -109,9 +109,9 @@ class Trace:
     exit: float = 0.35
     """Speech goes on above this probability."""
 
-    def span(self, lane: Lane, start_ms: float, end_ms: float, label: str = "") -> None:
+    def span(self, kind: SpanKind, start_ms: float, end_ms: float, label: str = "") -> None:
         """Record time spent."""
-        self.spans.append(Span(lane=lane, start_ms=start_ms, end_ms=end_ms, label=label))
+        self.spans.append(Span(kind=kind, start_ms=start_ms, end_ms=end_ms, label=label))
 
     def mark(self, kind: MarkKind, t_ms: float, label: str = "") -> None:
         """Record a moment."""

@@ -1,0 +1,217 @@
+"""The command line: `voice-server turn` and `voice-server doctor`.
+
+Below: ``options`` and ``settings`` type what was asked, ``turn`` and ``doctor`` do it. Exit status: 0 done, 1 a fault
+of ours or an unfit machine, 2 something was asked for that cannot be done, 130 interrupted by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import NoReturn
+
+from voice_server.errors import UsageError
+from voice_server.options import OutputKind, TurnOptions, parse_expectation, parse_recording
+from voice_server.settings import PREFIX, Settings, load_settings
+from voice_server.transcript import Ink, render
+
+__all__ = ["main"]
+
+_NAME = "voice-server"
+_OVERRIDES = ("agent", "pipeline", "model", "stt", "tts", "vad")
+_CONVERSATION = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+
+_TURN = f"""\
+Run recorded caller turns through a call and show what was understood, answered and heard.
+
+  {_NAME} turn question.wav                      one question, one answer
+  {_NAME} turn question.wav thanks.wav           the second starts when the agent has answered the first
+  {_NAME} turn question.wav stop.wav@+1.2        the second starts 1.2 s after the agent begins to speak: a barge-in
+  {_NAME} turn q.wav --out out --plot out/turn.png   keep the agent's audio, the transcript, the report, a picture
+  {_NAME} turn q.wav --agent my_agent:create     your own agent, found from the current folder
+
+A WAV may have any width, rate from 8 to 192 kHz and number of channels, and last up to 30 minutes. Time is charged: the
+call waits for nothing, yet its latencies are those of this machine.
+"""
+
+_DOCTOR = f"""\
+Say what is installed, configured and loadable, and the fix for what is not.
+
+Exit status 0 when `{_NAME} turn` can run with the present settings, else 1.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: those of the process by default.
+
+    Returns:
+        The exit status.
+    """
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # so that `--agent my_agent:create` finds the caller's own module
+    try:
+        parsed = _parser().parse_args(arguments)
+        return int(parsed.command(parsed))
+    except UsageError as error:
+        sys.stderr.write(f"{_NAME}: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains again at exit
+        return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose mistakes are usage errors like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=_NAME,
+        description="A caller speaks, an agent that knows what it still has to find out answers.",
+        epilog=f"Defaults come from {PREFIX}… variables: see the README's table. `{_NAME} COMMAND --help` says more.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('glove-voice')}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_turn(commands)
+    doctor = commands.add_parser(
+        "doctor",
+        help="what is installed and configured, and the fix for what is not",
+        description=_DOCTOR,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    doctor.add_argument("--json", action="store_true", help="print one JSON object")
+    doctor.set_defaults(command=_doctor)
+    return parser
+
+
+def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
+    turn = commands.add_parser(
+        "turn",
+        help="run recorded caller turns through a call",
+        description=_TURN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    turn.set_defaults(command=_turn)
+    add = turn.add_argument
+    add("recordings", nargs="+", metavar="WAV[@+SECONDS]", help="what the caller says, in order")
+    add("--agent", metavar="MODULE:FACTORY", help=f"who answers ({_default('agent')})")
+    add(
+        "--model",
+        help=f"the language model ({_default('model')}: OpenAI's with a key in the environment, else offline)",
+    )
+    add("--pipeline", choices=["cascade"], help=f"how speech becomes answers ({_default('pipeline')})")
+    add("--stt", metavar="ENGINE", help=f"recogniser, a name or module:factory ({_default('stt')})")
+    add("--tts", metavar="ENGINE", help=f"synthesiser ({_default('tts')})")
+    add("--vad", metavar="ENGINE", help=f"voice activity detector ({_default('vad')})")
+    add(
+        "--output",
+        choices=[kind.value for kind in OutputKind],
+        default=OutputKind.PAUSING.value,
+        help="what the agent plays through: one that stops at a sample and goes on there, like a room; one that can "
+        "only drop what is queued, like a browser; or one that besides tells late what it played, like a phone bridge",
+    )
+    add("--expect", metavar="KIND", help="what the first recording answers: yes_no, digits:9, spelling, choice:a,b")
+    add("--conversation", metavar="ID", help="name the conversation (default: a new name)")
+    add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")
+    add("--json", action="store_true", help="print one JSON object instead of the conversation")
+    add("--out", metavar="DIR", type=Path, help="write agent.wav, transcript.txt and report.json there")
+    add("--plot", metavar="FILE", type=Path, help="draw the call: .png, .svg or .pdf")
+
+
+def _default(name: str) -> str:
+    return str(Settings.model_fields[name].default)
+
+
+def _turn(parsed: argparse.Namespace) -> int:
+    options = _turn_options(parsed)
+    _log_to_stderr(options.settings)
+
+    from agents.core.errors import ConfigurationError
+    from pipelines.audio.wav import WavError
+    from pipelines.engines import EngineError
+    from pipelines.trace import Trace
+    from voice_server.records import Records
+    from voice_server.turn import run
+
+    records = Records(out=parsed.out, picture=parsed.plot)
+    records.prepare()
+    trace = Trace()
+    try:
+        report = run(options, trace)
+    except (WavError, EngineError, ConfigurationError) as error:
+        raise UsageError(str(error)) from error
+    except BaseException:
+        records.keep_sound(trace)  # what was said is worth having, most of all when something broke
+        raise
+    report = records.keep(report, trace)
+    if parsed.json:
+        _print(json.dumps(report.to_json(), ensure_ascii=False))
+    else:
+        _print(render(report, width=_columns(), ink=Ink(colour=_colour())))
+        _print("".join(f"\nwritten: {path}" for path in (report.audio.path, parsed.plot) if path).lstrip("\n"))
+    return 0
+
+
+def _turn_options(parsed: argparse.Namespace) -> TurnOptions:
+    settings = load_settings(**{name: getattr(parsed, name) for name in _OVERRIDES})
+    return TurnOptions(
+        recordings=tuple(parse_recording(argument) for argument in parsed.recordings),
+        settings=settings,
+        output=OutputKind(parsed.output),
+        realtime=parsed.realtime_clock,
+        conversation=_conversation_id(parsed.conversation),
+        expects=None if parsed.expect is None else parse_expectation(parsed.expect),
+    )
+
+
+def _conversation_id(argument: str | None) -> str | None:
+    if argument is not None and not _CONVERSATION.fullmatch(argument):
+        raise UsageError(
+            f"--conversation {argument[:80]!r}: an id is 1 to 128 letters, digits, '.', '_', ':' or '-'; leave it out "
+            "to begin a new conversation"
+        )
+    return argument
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    from voice_server.doctor import examine
+
+    diagnosis = examine(load_settings())
+    _print(json.dumps(diagnosis.to_json()) if parsed.json else diagnosis.render(Ink(colour=_colour())))
+    return 0 if diagnosis.fit else 1
+
+
+def _log_to_stderr(settings: Settings) -> None:
+    logging.basicConfig(
+        stream=sys.stderr, level=settings.log_level.upper(), format=f"{_NAME}: %(levelname)s %(name)s: %(message)s"
+    )
+
+
+def _columns() -> int:
+    return min(shutil.get_terminal_size().columns, 120)
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def _print(text: str) -> None:
+    if text:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()

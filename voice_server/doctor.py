@@ -1,0 +1,196 @@
+"""The doctor: what is installed, configured and reachable, and the fix for what is not.
+
+Above: ``cli``. Below: the engine table and the agent loader, tried as a call would use them. No secret is ever shown.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib import metadata
+from typing import Any
+from urllib.parse import urlsplit
+
+from voice_server.errors import UsageError
+from voice_server.loading import load_factory
+from voice_server.settings import Settings
+from voice_server.transcript import Ink
+
+__all__ = ["Check", "Diagnosis", "Finding", "examine"]
+
+_OLDEST_PYTHON = (3, 11)
+_REACH_S = 3.0
+"""Seconds to wait for a model's server to take a connection; a healthy one takes it within one."""
+
+_OPENAI = "https://api.openai.com/v1"
+
+
+class Finding(StrEnum):
+    """How a check went."""
+
+    GOOD = "good"
+    NOTE = "note"
+    """Worth knowing; a recorded turn runs all the same."""
+    BAD = "bad"
+    """A recorded turn cannot run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    finding: Finding
+    detail: str
+    fix: str = ""
+    """What to do, a clause; empty when there is nothing to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Everything that was looked at."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def fit(self) -> bool:
+        """Whether a recorded turn can run."""
+        return all(check.finding is not Finding.BAD for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give ``{"v": 1, "fit": …, "checks": [{"name", "finding", "detail", "fix"}]}``."""
+        return {"v": 1, "fit": self.fit, **asdict(self)}
+
+    def render(self, ink: Ink) -> str:
+        """Write it for a terminal."""
+        signs = {Finding.GOOD: "✓", Finding.NOTE: "·", Finding.BAD: "✗"}
+        lines = []
+        for check in self.checks:
+            lines.append(f"  {signs[check.finding]} {ink.bold(f'{check.name:<9}')} {check.detail}")
+            if check.fix:
+                lines.append(f"    {'':<9} → {check.fix}")
+        verdict = "A recorded turn can run." if self.fit else "A recorded turn cannot run yet: see ✗."
+        return "\n".join([*lines, "", verdict])
+
+
+def examine(settings: Settings) -> Diagnosis:
+    """Look at everything a recorded turn needs. Blocking, some seconds: the engines are really loaded.
+
+    Args:
+        settings: what would be used.
+    """
+    looks: tuple[Callable[[Settings], Check], ...] = (_python, _package, _vad, _stt, _tts, _agent, _model, _picture)
+    return Diagnosis(checks=tuple(look(settings) for look in looks))
+
+
+def _python(_: Settings) -> Check:
+    if sys.version_info < _OLDEST_PYTHON:
+        return _bad("python", platform.python_version(), "use Python 3.11 or newer")
+    return _good("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+
+
+def _package(_: Settings) -> Check:
+    try:
+        rival = metadata.version("openai-agents")
+    except metadata.PackageNotFoundError:
+        rival = None
+    fix = "use a virtual environment without it: `pip uninstall openai-agents`"
+    if importlib.util.find_spec("agents.core") is None or importlib.util.find_spec("agents.models") is None:
+        return _bad("package", f"the import name 'agents' belongs to openai-agents {rival or ''}, not to us", fix)
+    ours = f"glove-voice {metadata.version('glove-voice')}"
+    if rival is not None:
+        return _note("package", f"{ours}; openai-agents {rival} is installed too and claims the name 'agents'", fix)
+    return _good("package", ours)
+
+
+def _vad(settings: Settings) -> Check:
+    return _engine("vad", settings.vad)
+
+
+def _stt(settings: Settings) -> Check:
+    return _engine("stt", settings.stt)
+
+
+def _tts(settings: Settings) -> Check:
+    return _engine("tts", settings.tts)
+
+
+def _engine(kind: str, name: str) -> Check:
+    from pipelines.engines import EngineError, EngineKind, load_engine
+
+    start = time.perf_counter()
+    try:
+        load_engine(EngineKind(kind), name)
+    except EngineError as error:
+        problem, _, fix = error.reason.partition("; ")
+        return _bad(kind, f"{name}: {problem}", fix)
+    return _good(kind, f"{name} loads in {time.perf_counter() - start:.1f} s")
+
+
+def _agent(settings: Settings) -> Check:
+    try:
+        load_factory(settings.agent)
+    except UsageError as error:
+        problem, _, fix = str(error).removeprefix("agent ").rpartition("; ")
+        return _bad("agent", problem, fix)
+    return _good("agent", settings.agent)
+
+
+def _model(settings: Settings) -> Check:
+    name = settings.model
+    key = bool(os.environ.get("OPENAI_API_KEY"))
+    if name == "offline" or (name == "auto" and not key):
+        return _good(
+            "model",
+            "offline: answers by rules, without a network",
+            "" if name == "offline" else "for a language model set OPENAI_API_KEY, or OPENAI_BASE_URL and VOICE_MODEL",
+        )
+    if not (name == "auto" or name.startswith("openai")):
+        return _note("model", f"{name}: not looked at; it is tried when a turn runs")
+    base = os.environ.get("OPENAI_BASE_URL") or _OPENAI
+    if not key and base == _OPENAI:
+        return _bad("model", f"{name}: OPENAI_API_KEY is not set", "set it, or use VOICE_MODEL=offline")
+    return _reach(name, base)
+
+
+def _reach(name: str, base: str) -> Check:
+    try:
+        parts = urlsplit(base)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    if not parts.hostname:
+        return _bad("model", f"{name}: OPENAI_BASE_URL is no address", "write it like http://127.0.0.1:11434/v1")
+    where = f"{parts.hostname}:{port}"
+    try:
+        socket.create_connection((parts.hostname, port), timeout=_REACH_S).close()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        fix = "start it, mend the network or OPENAI_BASE_URL, or use VOICE_MODEL=offline"
+        return _bad("model", f"{name}: {where} does not answer ({reason})", fix)
+    return _good("model", f"{name}: {where} answers; the key, if one is needed, is tried by the first turn")
+
+
+def _picture(_: Settings) -> Check:
+    if importlib.util.find_spec("matplotlib") is None:
+        return _note("picture", "matplotlib is missing; only --plot needs it", "pip install 'glove-voice[plot]'")
+    return _good("picture", f"matplotlib {metadata.version('matplotlib')}")
+
+
+def _good(name: str, detail: str, fix: str = "") -> Check:
+    return Check(name=name, finding=Finding.GOOD, detail=detail, fix=fix)
+
+
+def _note(name: str, detail: str, fix: str = "") -> Check:
+    return Check(name=name, finding=Finding.NOTE, detail=detail, fix=fix)
+
+
+def _bad(name: str, detail: str, fix: str) -> Check:
+    return Check(name=name, finding=Finding.BAD, detail=detail, fix=fix)

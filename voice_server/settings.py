@@ -1,0 +1,88 @@
+"""Settings: what the environment may say, each variable with a default, a unit and a line in the README's table.
+
+A provider's own variables (`OPENAI_API_KEY`, `OPENAI_BASE_URL`) are read by its SDK and are not repeated here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from voice_server.errors import UsageError
+
+__all__ = ["PREFIX", "Settings", "load_settings", "settings_table"]
+
+PREFIX = "VOICE_"
+"""Before the upper-case name of every variable."""
+
+
+def _setting(default: Any, description: str, *, unit: str = "", **bounds: Any) -> Any:
+    """Describe a setting; the unit goes into the README's table."""
+    return Field(default=default, description=description, json_schema_extra={"unit": unit}, **bounds)
+
+
+class Settings(BaseSettings):
+    """What the server was told by its environment; immutable."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
+
+    agent: str = _setting("agents.desk:create", "who answers", unit="module:factory")
+    pipeline: Literal["cascade"] = _setting("cascade", "how speech becomes answers")
+    model: str = _setting(
+        "auto", "the language model; `auto` takes OpenAI's when `OPENAI_API_KEY` is set and `offline` when not"
+    )
+    stt: str = _setting("whisper", "the recogniser", unit="name or module:factory")
+    tts: str = _setting("hibari", "the synthesiser", unit="name or module:factory")
+    vad: str = _setting("silero", "the voice activity detector", unit="name or module:factory")
+    endpointing_floor_ms: int = _setting(
+        300, "shortest silence after which an utterance may be a turn", unit="ms", ge=0, le=10_000
+    )
+    endpointing_ceiling_ms: int = _setting(
+        2_800, "longest silence that is waited for more words", unit="ms", ge=0, le=60_000
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = _setting("warning", "what is logged, to stderr")
+
+    @model_validator(mode="after")
+    def _floor_below_ceiling(self) -> Self:
+        if self.endpointing_floor_ms > self.endpointing_ceiling_ms:
+            raise ValueError(
+                f"{PREFIX}ENDPOINTING_FLOOR_MS is {self.endpointing_floor_ms} and "
+                f"{PREFIX}ENDPOINTING_CEILING_MS {self.endpointing_ceiling_ms}: the floor may not be above the ceiling"
+            )
+        return self
+
+
+def load_settings(**overrides: str | None) -> Settings:
+    """Read the environment, with the command line on top.
+
+    Args:
+        overrides: settings by field name; ``None`` leaves what the environment says.
+
+    Raises:
+        UsageError: a variable cannot be used; the sentence names it and what it takes.
+    """
+    try:
+        return Settings(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        if not first["loc"]:
+            raise UsageError(str(first["ctx"]["error"])) from None
+        name = f"{PREFIX}{first['loc'][0]}".upper()
+        raise UsageError(f"{name} is {first['input']!r}: {first['msg'].lower()}; see the README's table") from None
+
+
+def settings_table() -> str:
+    """Write the README's table of settings, one row per variable, as Markdown."""
+    rows = [_row(name, info) for name, info in Settings.model_fields.items()]
+    return "\n".join(["| variable | default | unit | what |", "|---|---|---|---|", *rows])
+
+
+def _row(name: str, info: FieldInfo) -> str:
+    extra = info.json_schema_extra
+    unit = str(extra.get("unit", "")) if isinstance(extra, dict) else ""
+    values = getattr(info.annotation, "__args__", ())
+    unit = unit or " / ".join(f"`{value}`" for value in values)
+    return f"| `{PREFIX}{name.upper()}` | `{info.default}` | {unit} | {info.description} |"
