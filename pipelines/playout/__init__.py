@@ -1,1 +1,1 @@
-"""."""
+"""How text becomes sound in the caller's ear, and how much of it was heard."""
