@@ -16,7 +16,7 @@ from pipelines.audio.wav import WavError, write_wav
 from pipelines.trace import Trace
 from voice_server.errors import UsageError
 from voice_server.report import Audio, TurnReport
-from voice_server.transcript import render
+from voice_server.transcript import headline, render
 
 __all__ = ["PICTURE_SUFFIXES", "Records"]
 
@@ -81,7 +81,7 @@ class Records:
             if self.picture is not None:
                 from voice_server.picture import draw
 
-                draw(trace, self.picture)
+                draw(trace, self.picture, title=headline(report))
         except OSError as error:
             raise UsageError(f"{str(error.filename)!r} cannot be written: {error.strerror}") from error
         return report

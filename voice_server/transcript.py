@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from voice_server.report import CallerTurn, CallEvent, ToolUse, TurnReport, Utterance
 
-__all__ = ["Ink", "render"]
+__all__ = ["Ink", "headline", "render"]
 
 _MARGIN = 11
 _LONGEST_INPUT = 60
@@ -40,7 +40,7 @@ def render(report: TurnReport, *, width: int = 100, ink: Ink | None = None) -> s
         ink: none by default.
     """
     page = _Page(max(width, 40), ink or Ink())
-    lines = [page.ink.faint(_headline(report)), ""]
+    lines = [page.ink.faint(headline(report)), ""]
     lines += _conversation(report, page)
     for event in report.events:
         lines += page.entry("" if event is not report.events[0] else "events", _event(event))
@@ -64,7 +64,8 @@ class _Page:
         ]
 
 
-def _headline(report: TurnReport) -> str:
+def headline(report: TurnReport) -> str:
+    """Say in one line who answered, by which engines."""
     return (
         f"{report.agent} · {report.pipeline}: {report.stt} → {report.model} → {report.tts}"
         f" · conversation {report.conversation}"
