@@ -1,0 +1,95 @@
+"""A model of rules: it picks a tool, fills its input, and asks on what the tool asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.core.messages import ToolCall
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
+from agents.offline.filling import field_schema, fill, is_free_text, read_value
+from agents.offline.picking import PLAIN, pick
+from agents.offline.saying import DROPPED, NOT_UNDERSTOOD, courtesy, excuse, is_withdrawal, say_result
+from agents.offline.situation import Question, Situation, read_situation
+
+__all__ = ["OfflineModel", "Step", "decide"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One response: words, a call, or words and then a call."""
+
+    text: str = ""
+    call: tuple[str, dict[str, Any]] | None = None
+    """A tool's name and its input."""
+
+
+class OfflineModel:
+    """Answers without a network, the same way every time; all it knows is in the request."""
+
+    @property
+    def name(self) -> str:
+        """``offline``."""
+        return "offline"
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Answer in one piece."""
+        step = decide(read_situation(request.messages), request.tools)
+        if step.text:
+            yield TextChunk(text=step.text)
+        if step.call is not None:
+            tool_name, inputs = step.call
+            calls = sum(len(message.tool_calls) for message in request.messages)
+            yield ToolCalled(call=ToolCall(id=f"offline_{calls + 1}", tool_name=tool_name, input_args=inputs))
+        yield ModelFinished(stop_reason="stop" if step.call is None else "tool_calls")
+
+
+def decide(situation: Situation, tools: Sequence[ToolSpec]) -> Step:
+    """Decide what comes next."""
+    if situation.outcomes:
+        return _after_a_call(situation)
+    if situation.question is not None:
+        return _to_an_answer(situation.utterance, situation.question, tools)
+    return _to_a_request(situation.utterance, tools)
+
+
+def _to_a_request(utterance: str, tools: Sequence[ToolSpec]) -> Step:
+    picked = pick(utterance, tools)
+    if picked is not None:
+        return Step(call=(picked.tool.name, fill(picked.tool.input_schema, utterance)))
+    return Step(text=courtesy(utterance) or excuse(tools))
+
+
+def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec]) -> Step:
+    asking = next((tool for tool in tools if tool.name == question.tool_name), None)
+    if asking is None:
+        return _to_a_request(utterance, tools)
+    if is_withdrawal(utterance):
+        return Step(text=DROPPED)
+    field = field_schema(asking.input_schema, question.field)
+    value = read_value(field, utterance)
+    if value is None or is_free_text(field):
+        others = [tool for tool in tools if tool is not asking]
+        request = pick(utterance, others)
+        if request is not None and request.score >= PLAIN:
+            return Step(call=(request.tool.name, fill(request.tool.input_schema, utterance)))
+    given = {} if value is None else {question.field: value}
+    return Step(call=(asking.name, {**question.inputs, **given}))
+
+
+def _after_a_call(situation: Situation) -> Step:
+    *_, latest = situation.outcomes
+    question = situation.question
+    said = say_result(latest.result)
+    if question is None:
+        return Step(text=said)
+    called = [outcome.call for outcome in situation.outcomes]
+    asking = [call for call in called if call.tool_name == question.tool_name]
+    if not asking:
+        # The caller wanted something else first; the tool is called as before, so that it asks again.
+        return Step(text=f"{said} ", call=(question.tool_name, question.inputs))
+    if latest.result.status == "error" and asking[-1].input_args != question.inputs:
+        return Step(call=(question.tool_name, question.inputs))
+    unread = asking[-1].input_args == question.inputs and len(asking) == len(called)
+    return Step(text=f"{NOT_UNDERSTOOD} {said}" if unread and latest.question is not None else said)

@@ -1,0 +1,84 @@
+"""What the rules say: tool results as sentences, and plain words about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agents.core.messages import ToolResultData
+from agents.core.model import ToolSpec
+from agents.reading.vocabulary import vocabulary, words
+
+__all__ = ["DROPPED", "NOT_UNDERSTOOD", "courtesy", "excuse", "is_withdrawal", "say_result"]
+
+NOT_UNDERSTOOD = "Sorry, I did not get that."
+DROPPED = "All right, I have dropped that."
+
+EXAMPLES_SHOWN = 3
+"""Examples named to a caller who is lost: as many as one remembers."""
+
+_WITHDRAWALS = ("never mind", "forget it", "cancel that", "cancel", "drop it", "leave it")
+_GREETINGS = vocabulary("hello hi hey morning afternoon evening good there")
+_THANKS = vocabulary("thank thanks you very much a lot that's that is all great okay ok no cheers perfect lovely it")
+_FAREWELLS = vocabulary("goodbye bye good-bye good night see you later thanks thank okay ok now so")
+
+
+def say_result(result: ToolResultData) -> str:
+    """Say how a tool call ended: its ``ask`` or ``say`` when it has one, else its data, plainly."""
+    if result.status != "success":
+        return f"That did not work. {_sentence(result.message or 'I was not told why')}"
+    data = result.data
+    if isinstance(data, dict):
+        said = [data[key] for key in ("say", "ask") if isinstance(data.get(key), str)]
+        if said:
+            return " ".join(said)
+    return _sentence(_plain(data)) if data not in (None, "", [], {}) else "Done."
+
+
+def courtesy(utterance: str) -> str | None:
+    """Answer a greeting, a thank-you or a goodbye; ``None`` for anything else."""
+    said = words(utterance)
+    if not said:
+        return None
+    if all(word in _GREETINGS for word in said):
+        return "Hello. What can I do for you?"
+    if any(word.endswith("bye") for word in said) and all(word in _FAREWELLS for word in said):
+        return "Goodbye."
+    if any(word.startswith("thank") or word == "cheers" for word in said) and all(word in _THANKS for word in said):
+        return "You are welcome."
+    return None
+
+
+def is_withdrawal(utterance: str) -> bool:
+    """Whether the caller takes back what they wanted."""
+    said = " ".join(words(utterance))
+    return any(said.startswith(phrase) for phrase in _WITHDRAWALS)
+
+
+def excuse(tools: Sequence[ToolSpec]) -> str:
+    """Say what this is and what it can do."""
+    honest = "I am a set of rules, not a language model, and I found no rule for that."
+    examples = [tool.examples[0] for tool in tools if tool.examples][:EXAMPLES_SHOWN]
+    if examples:
+        return f"{honest} You could say, for example: {'; or: '.join(example.rstrip('.?') for example in examples)}."
+    names = [tool.name.replace("_", " ") for tool in tools]
+    return f"{honest} What I can do is: {', '.join(names)}." if names else f"{honest} I have no tools."
+
+
+def _plain(data: Any) -> str:
+    match data:
+        case bool():
+            return "yes" if data else "no"
+        case dict():
+            return ", ".join(f"{str(key).replace('_', ' ')}: {_plain(value)}" for key, value in data.items())
+        case list() | tuple():
+            return ", ".join(_plain(value) for value in data)
+        case None:
+            return "nothing"
+        case _:
+            return str(data)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
