@@ -19,8 +19,6 @@ __all__ = ["Mark", "MarkKind", "Sentence", "Span", "SpanKind", "Trace", "Wait"]
 class SpanKind(StrEnum):
     """What a span of time was spent on."""
 
-    TURN = "turn"
-    """A turn of the caller's, from its first speech sample to its commit; the label is its text."""
     SPEECH = "speech"
     """The caller spoke, by the voice activity detector: first to last speech sample."""
     STT = "stt"
@@ -42,6 +40,8 @@ class MarkKind(StrEnum):
     """The recogniser's text so far."""
     FINAL = "final"
     """The recogniser's whole text of a segment."""
+    COMMIT = "commit"
+    """A turn was committed; the label is its text."""
     CANCEL = "cancel"
     """An utterance was given up; the label is the evidence."""
     EVENT = "event"

@@ -104,8 +104,9 @@ class Paper:
         halo: bool = False,
         **style: Any,
     ) -> float:
-        """Write one line, vertically centred on ``y``, cut with an ellipsis to fit ``room`` pixels; a halo hides what is
-        behind it.
+        """Write one line, vertically centred on ``y``, cut with an ellipsis to fit ``room`` pixels.
+
+        A halo hides what lies behind the letters.
 
         Returns:
             The pixels it took; 0 when there was no room for a single letter.

@@ -233,17 +233,23 @@ class _Drawing:
                 self._paper.words(end + took + 16, sum(y) / 2, f"= {stages}", _GREY, room=room, size=11)
 
     def _caller_words(self) -> None:
-        turns = sorted(self._spans(SpanKind.TURN), key=lambda turn: turn.start_ms)
-        for turn, following in zip(turns, [*turns[1:], None], strict=True):
-            if (commit := self._at(turn.end_ms)) is not None:
-                self._paper.line((commit, commit), self._span("turn", "speech"), _CALLER, width=1.4)
-            limit = self._limit(None if following is None else following.start_ms)
-            for x in self._parts(turn.start_ms, turn.end_ms):
-                text = f"“{turn.label}”"
-                room = max(x[1], limit) - x[0] - 6
-                self._paper.words(x[0], self._middle("turn"), text, _CALLER, room=room, size=14, weight="bold")
+        turns = [(self._said_from(commit), commit) for commit in self._marks(MarkKind.COMMIT)]
+        for (start_ms, commit), following in zip(turns, [*turns[1:], None], strict=True):
+            if (x := self._at(commit.t_ms)) is not None:
+                self._paper.line((x, x), self._span("turn", "speech"), _CALLER, width=1.4)
+            limit = self._limit(None if following is None else following[0])
+            for x, end in self._parts(start_ms, commit.t_ms):
+                room = max(end, limit) - x - 6
+                text = f"“{commit.label}”"
+                self._paper.words(x, self._middle("turn"), text, _CALLER, room=room, size=14, weight="bold")
                 break
         self._partials()
+
+    def _said_from(self, commit: Mark) -> float:
+        """Give when a turn's words began: back from its commit over speech that neither a turn nor an event parts."""
+        apart = max((m.t_ms for m in self._marks(MarkKind.COMMIT, MarkKind.EVENT) if m.t_ms < commit.t_ms), default=0.0)
+        speech = [span.start_ms for span in self._spans(SpanKind.SPEECH) if apart <= span.end_ms <= commit.t_ms]
+        return min(speech, default=commit.t_ms)
 
     def _partials(self) -> None:
         """Write each partial's new words where they became known."""

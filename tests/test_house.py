@@ -1,0 +1,73 @@
+"""The house rules that no linter knows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from voice_server.settings import settings_table
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("agents", "pipelines", "avatars", "voice_server")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+README = (ROOT / "README.md").read_text()
+
+
+def test_no_module_outgrows_one_sitting() -> None:
+    long = {str(path.relative_to(ROOT)): lines for path in MODULES if (lines := _lines(path)) > 500}
+    assert not long
+
+
+def test_no_module_is_named_after_nothing() -> None:
+    nothing = re.compile(r"(^|_)(manager|helper|util|common|misc|shared)s?(_|$)")
+    assert not [str(path) for path in MODULES if nothing.search(path.stem)]
+
+
+def test_the_lock_pins_by_hash_and_names_no_host() -> None:
+    lock = (ROOT / "requirements.lock").read_text()
+    assert "://" not in lock
+    pins = re.findall(r"^[a-zA-Z0-9._-]+==\S+(?: ;[^\\]*)? \\\n {4}--hash=sha256:", lock, re.MULTILINE)
+    assert len(pins) == len(re.findall(r"^\S", lock, re.MULTILINE)) > 50
+
+
+def test_the_lock_holds_every_dependency() -> None:
+    pinned = set(re.findall(r"^([a-zA-Z0-9._-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    assert _dependencies() <= pinned
+
+
+def test_the_readme_says_what_each_dependency_is_for() -> None:
+    table = README.partition("## Dependencies")[2]
+    assert not [name for name in sorted(_dependencies()) if f"`{name}`" not in table]
+
+
+def test_the_readme_lists_exactly_the_settings_there_are() -> None:
+    assert settings_table() in README, f"put this table into README.md:\n\n{settings_table()}\n"
+
+
+def test_the_changelog_knows_the_version_or_that_it_is_not_out() -> None:
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert len(headings) == 1 or headings[1].startswith(PROJECT["version"])
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "help"])
+def test_make_help_names_the_target(target: str) -> None:
+    text = subprocess.run(["make", "-C", str(ROOT)], capture_output=True, text=True, check=True).stdout
+    assert re.search(rf"^  make {target} +\S", text, re.MULTILINE)
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def _dependencies() -> set[str]:
+    wanted = [
+        *PROJECT["dependencies"],
+        *(line for extra in PROJECT["optional-dependencies"].values() for line in extra),
+    ]
+    return {re.split(r"[\[<>=~;! ]", line)[0] for line in wanted}

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from voice_server.errors import UsageError
+from voice_server.loading import load_factory, make_agent
+
+_MODULES = {
+    "good_agent": "def create(name='x'):\n    return ['agent', name]\n\nclass Made:\n    create = staticmethod(lambda: 7)\n",
+    "broken_agent": "1 / 0\n",
+    "needy_agent": "import a_library_nobody_has\n",
+    "leaving_agent": "raise SystemExit(3)\n",
+    "unwritten_agent": "def create(:\n",
+    "raising_agent": "number = 3\n\ndef create():\n    raise LookupError('no desk\\nsecond line')\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in _MODULES.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def test_the_factory_makes_the_agent() -> None:
+    assert make_agent("good_agent:create", name="desk") == ["agent", "desk"]
+
+
+def test_a_factory_may_live_in_a_class() -> None:
+    assert load_factory("good_agent:Made.create")() == 7
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("good_agent", "is not of the form module:factory"),
+        (":create", "is not of the form module:factory"),
+        ("good_agent:", "is not of the form module:factory"),
+        ("no_such_agent:create", "there is no module 'no_such_agent'; check the spelling"),
+        ("no_such_agent.inner:create", "there is no module 'no_such_agent'"),
+        ("needy_agent:create", "needs 'a_library_nobody_has', which is not installed"),
+        ("broken_agent:create", r"does not import \(ZeroDivisionError: division by zero\)"),
+        ("unwritten_agent:create", r"does not import \(SyntaxError"),
+        ("leaving_agent:create", r"does not import \(SystemExit: 3\)"),
+        ("..:create", "does not import"),
+        ("good_agent:make", "has no 'make'"),
+        ("raising_agent:number", "cannot call its 'number'"),
+        ("raising_agent:create", "its factory raised LookupError: no desk; mend the factory"),
+        ("good_agent:Made.create.missing", "has no"),
+    ],
+)
+def test_what_is_wrong_with_an_agent_is_said_in_one_sentence(spec: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        make_agent(spec)
+    assert repr(spec) in str(caught.value)
+    assert "\n" not in str(caught.value)

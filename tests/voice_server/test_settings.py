@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from voice_server.errors import UsageError
+from voice_server.settings import PREFIX, Settings, load_settings, settings_table
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
+
+
+def test_the_environment_is_read_and_the_command_line_lies_on_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOICE_STT", "from-environment")
+    monkeypatch.setenv("VOICE_TTS", "from-environment")
+    monkeypatch.setenv("VOICE_ENDPOINTING_FLOOR_MS", "250")
+    settings = load_settings(stt="from-command-line", tts=None)
+    assert (settings.stt, settings.tts, settings.endpointing_floor_ms) == ("from-command-line", "from-environment", 250)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("VOICE_ENDPOINTING_FLOOR_MS", "soon"),
+        ("VOICE_ENDPOINTING_FLOOR_MS", "-1"),
+        ("VOICE_ENDPOINTING_CEILING_MS", "100"),
+        ("VOICE_LOG_LEVEL", "loud"),
+        ("VOICE_PIPELINE", "garden-hose"),
+    ],
+)
+def test_a_variable_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(UsageError, match=variable) as caught:
+        load_settings()
+    assert value in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_do_not_change_under_a_call() -> None:
+    with pytest.raises(ValidationError):
+        load_settings().stt = "other"
+
+
+def test_the_table_has_a_row_with_default_and_meaning_for_every_variable() -> None:
+    rows = settings_table().splitlines()[2:]
+    assert len(rows) == len(Settings.model_fields)
+    for row, (name, info) in zip(rows, Settings.model_fields.items(), strict=True):
+        assert row.startswith(f"| `VOICE_{name.upper()}` | `{info.default}` |")
+        assert info.description
+        assert not name.endswith("_ms") or "| ms |" in row
