@@ -132,7 +132,7 @@ class _Reply:
         self._spoke = False
         self._settled = asyncio.Event()
 
-    async def events(self) -> AsyncIterator[ResponderEvent]:
+    async def events(self) -> AsyncGenerator[ResponderEvent, None]:
         """Run the request in a task of its own, which ends with this iterator; close the iterator when leaving it."""
         await self._follow()
         feed = self._feed

@@ -5,7 +5,7 @@ Above: ``cascade`` drives a :class:`Responder`. Below: ``glove`` is the one impl
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias
@@ -97,10 +97,14 @@ class ResponderError(Exception):
 
 
 class Reply(Protocol):
-    """One committed turn's answer."""
+    """One committed turn's answer.
 
-    def events(self) -> AsyncIterator[ResponderEvent]:
-        """Yield the reply as it is made. Iterate once.
+    Replies are made one at a time, in the order of their commits; each waits for the settlement of the one before it,
+    a third of a second at most.
+    """
+
+    def events(self) -> AsyncGenerator[ResponderEvent, None]:
+        """Yield the reply as it is made. Iterate once, and close the iterator when leaving it early.
 
         Ends normally when the reply is whole or was aborted.
 

@@ -75,6 +75,11 @@ class NearField:
         if level >= self.reference(now):
             self._anchor(level, now)
 
+    def is_far(self, peak: float, now: float) -> bool:
+        """Tell whether speech of this level would be judged far, without judging it."""
+        reference = self.reference(now)
+        return reference >= self.MIN_REFERENCE and peak < self._ratio * reference
+
     def judge(self, peak: float, now: float) -> Nearness:
         """Judge a stretch of speech; when it is taken, ``observe`` its peak.
 
@@ -84,8 +89,7 @@ class NearField:
             peak: the loudest RMS of the stretch, without decay, 0 to 1 of full scale.
             now: seconds.
         """
-        reference = self.reference(now)
-        if reference < self.MIN_REFERENCE or peak >= self._ratio * reference:
+        if not self.is_far(peak, now):
             self._rejections = 0
             return Nearness.NEAR
         self._rejections += 1

@@ -17,6 +17,7 @@ __all__ = [
     "Word",
     "interrupts",
     "is_backchannel",
+    "is_unspaced",
     "located_words",
     "longest_echo",
     "new_words",
@@ -59,6 +60,11 @@ def located_words(text: str) -> list[Word]:
     return [Word(part, start, end) for start, end in _runs(text) for part in _fold(text[start:end])]
 
 
+def is_unspaced(char: str) -> bool:
+    """Tell whether a character's script is written without spaces, so that it counts as a word."""
+    return _UNSPACED.match(char) is not None
+
+
 def words(text: str) -> list[str]:
     """List the normalised words of a transcript."""
     return [word.text for word in located_words(text)]
@@ -68,8 +74,8 @@ def _runs(text: str) -> Iterable[tuple[int, int]]:
     start: int | None = None
     for index, char in enumerate(text):
         if char.isalnum() and char not in _APOSTROPHES:
-            alone = _UNSPACED.match(char) is not None
-            if start is not None and (alone or _UNSPACED.match(text[start])):
+            alone = is_unspaced(char)
+            if start is not None and (alone or is_unspaced(text[start])):
                 yield start, index
                 start = index
             elif start is None:

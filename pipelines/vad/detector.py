@@ -61,6 +61,8 @@ class SpeechProgressed:
     """Seconds of speech in the segment so far."""
     level: float
     """Loudest window so far, RMS, full scale 1."""
+    sureness: float
+    """Highest probability so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,7 @@ class SpeechEnded:
     """Seconds of the call's clock: the end of the last speech window, not the moment it was noticed."""
     voiced_s: float
     level: float
+    sureness: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +116,7 @@ class SpeechDetector:
         self._voiced_until = 0.0
         self._voiced_s = 0.0
         self._level = 0.0
+        self._sureness = 0.0
         self._paused = False
 
     @property
@@ -120,9 +124,14 @@ class SpeechDetector:
         """Whether somebody speaks, perhaps."""
         return self._state is not _State.SILENT
 
-    def reset(self) -> None:
-        """Forget the speech in progress; nothing is reported of it."""
-        self._state = _State.SILENT
+    def believe(self) -> SpeechConfirmed:
+        """Take the sound in progress for speech, however short it is."""
+        self._state = _State.SPEAKING
+        return SpeechConfirmed()
+
+    def lapse(self) -> list[Detection]:
+        """End the speech in progress, if any: no more audio comes (a caller muted in mid-word)."""
+        return [self._end()] if self.sounding else []
 
     def feed(self, probability: float, level: float, ends_at: float, *, asked: bool = False) -> list[Detection]:
         """Take one window.
@@ -137,9 +146,9 @@ class SpeechDetector:
             if probability < self.settings.entry:
                 return []
             self._begin(ends_at - self._window_s)
-            return [SpeechStarted(at=self._started_at), *self._speech(level, ends_at, asked)]
+            return [SpeechStarted(at=self._started_at), *self._speech(probability, level, ends_at, asked)]
         if probability >= self.settings.entry:
-            return self._speech(level, ends_at, asked)
+            return self._speech(probability, level, ends_at, asked)
         if probability >= self.settings.exit:
             self._voiced_until = ends_at
             return []
@@ -148,15 +157,18 @@ class SpeechDetector:
     def _begin(self, at: float) -> None:
         self._state = _State.TENTATIVE
         self._started_at = self._voiced_until = at
-        self._voiced_s = self._level = 0.0
+        self._voiced_s = self._level = self._sureness = 0.0
         self._paused = False
 
-    def _speech(self, level: float, ends_at: float, asked: bool) -> list[Detection]:
+    def _speech(self, probability: float, level: float, ends_at: float, asked: bool) -> list[Detection]:
         self._voiced_s += self._window_s
         self._voiced_until = ends_at
         self._level = max(self._level, level)
+        self._sureness = max(self._sureness, probability)
         self._paused = False
-        found: list[Detection] = [SpeechProgressed(voiced_s=self._voiced_s, level=self._level)]
+        found: list[Detection] = [
+            SpeechProgressed(voiced_s=self._voiced_s, level=self._level, sureness=self._sureness)
+        ]
         needed = self.settings.confirm_asked_s if asked else self.settings.confirm_s
         if self._state is _State.TENTATIVE and self._voiced_s >= needed - 1e-9:
             self._state = _State.SPEAKING
@@ -178,5 +190,9 @@ class SpeechDetector:
         if not confirmed:
             return SpeechMisfired(started_at=self._started_at, ended_at=self._voiced_until, voiced_s=self._voiced_s)
         return SpeechEnded(
-            started_at=self._started_at, ended_at=self._voiced_until, voiced_s=self._voiced_s, level=self._level
+            started_at=self._started_at,
+            ended_at=self._voiced_until,
+            voiced_s=self._voiced_s,
+            level=self._level,
+            sureness=self._sureness,
         )

@@ -1,0 +1,369 @@
+"""The cascade: speech → recogniser → agent → synthesiser → speech, a call's turns taken by one machine.
+
+Above: ``call`` starts it and feeds it frames. Below: ``listener`` hears, ``speaker`` speaks, ``TurnMachine`` decides,
+and a ``Responder`` answers. Here decisions are only carried out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from pipelines.audio.frame import Frame, Samples
+from pipelines.clock import Clock, Timer
+from pipelines.events import (
+    EngineTrouble,
+    OutputHeld,
+    OutputResumed,
+    ReplyWorded,
+    SoundIgnored,
+    Tell,
+    ToolCalled,
+    ToolReturned,
+    TurnCommitted,
+    UtteranceCancelled,
+    UtteranceEnded,
+)
+from pipelines.listener import Listener, Probe, VoiceActivity
+from pipelines.playout.output import AudioOutput
+from pipelines.playout.player import PlayerSettings
+from pipelines.playout.utterance import UtteranceKind
+from pipelines.responder import (
+    Expectation,
+    ExpectationKind,
+    Reply,
+    Responder,
+    ResponderError,
+    SpokenKind,
+    TextCompleted,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
+from pipelines.speaker import Heard, Speaker
+from pipelines.stt.base import Recognizer
+from pipelines.tts.base import Synthesizer
+from pipelines.turns.events import (
+    Cancel,
+    Commit,
+    DisplayBlocked,
+    Drop,
+    EngineFailed,
+    Hold,
+    Note,
+    NoteKind,
+    Resume,
+    Speak,
+    TurnAction,
+    TurnEvent,
+    UtteranceGrew,
+    UtteranceWritten,
+)
+from pipelines.turns.machine import TurnMachine, TurnSettings
+from pipelines.vad.detector import DetectorSettings
+
+__all__ = ["Cascade", "CascadeSettings", "Engines"]
+
+CLOSE_LIMIT_S = 2.0
+"""Seconds a closing call waits for aborted replies to be settled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CascadeSettings:
+    """How a cascade hears, takes turns and speaks."""
+
+    detector: DetectorSettings = field(default_factory=DetectorSettings)
+    turns: TurnSettings = field(default_factory=TurnSettings)
+    playout: PlayerSettings = field(default_factory=PlayerSettings)
+    greeting: str | None = None
+    """Said when the call begins; ``None`` lets the caller begin."""
+    expects: Expectation | None = None
+    """What the caller was asked before the call began, as if the agent had; ``None``: nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engines:
+    """What a cascade hears and speaks with."""
+
+    activity: VoiceActivity
+    """The call's own."""
+    recognizer: Recognizer
+    synthesizer: Synthesizer
+    phrases: Mapping[str, Samples] = field(default_factory=dict)
+    """Sentences rendered beforehand, at the synthesiser's rate."""
+
+
+class Cascade:
+    """One call's turns.
+
+    Args:
+        clock: the call's.
+        engines: what it hears and speaks with.
+        responder: who answers.
+        output: where its voice goes.
+        group: the call's task group.
+        tell: takes what the outside is told.
+        settings: how.
+        probe: takes every speech probability.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        engines: Engines,
+        responder: Responder,
+        output: AudioOutput,
+        group: asyncio.TaskGroup,
+        tell: Tell,
+        settings: CascadeSettings | None = None,
+        probe: Probe | None = None,
+    ) -> None:
+        self.settings = settings or CascadeSettings()
+        self.machine = TurnMachine(self.settings.turns, expects=self.settings.expects)
+        self._clock = clock
+        self._responder = responder
+        self._group = group
+        self._tell = tell
+        self._told: deque[TurnEvent] = deque()
+        self._telling = False
+        self._timer: Timer | None = None
+        self._replies: dict[int, Reply] = {}
+        """Replies being made, by utterance."""
+        self._unsettled: set[asyncio.Task[None]] = set()
+        self._speaker = Speaker(
+            clock=clock,
+            synthesizer=engines.synthesizer,
+            output=output,
+            group=group,
+            feed=self.feed,
+            tell=tell,
+            phrases=engines.phrases,
+            settings=self.settings.playout,
+        )
+        self._listener = Listener(
+            clock=clock,
+            activity=engines.activity,
+            recognizer=engines.recognizer,
+            machine=self.machine,
+            feed=self.feed,
+            tell=tell,
+            detector=self.settings.detector,
+            probe=probe,
+        )
+
+    # ------------------------------------------------------------------------------------------------ from outside
+
+    def start(self) -> None:
+        """Greet, if there is a greeting."""
+        if self.settings.greeting:
+            self._carry_out(self.machine.say("greeting", self.settings.greeting, self._clock.now()))
+
+    def hear(self, frame: Frame) -> None:
+        """Take the next frame of the caller's audio. Returns at once."""
+        if self.machine.blocked != (blocked := self._responder.blocked()):
+            self.feed(DisplayBlocked(blocked=blocked))
+        self._listener.hear(frame)
+
+    def narrate(self, text: str) -> None:
+        """Say a text to its end, without the model; what the caller says over it is answered after it."""
+        self._carry_out(self.machine.say("narration", text, self._clock.now()))
+
+    def interrupt(self) -> None:
+        """Cut whatever is being said."""
+        self._carry_out(self.machine.interrupt(self._clock.now()))
+
+    def commit_turn(self) -> None:
+        """Answer the words there are without waiting for more."""
+        self._carry_out(self.machine.commit_turn(self._clock.now()))
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody speaks, nothing is being made, and nothing waits to be answered or settled."""
+        return not (self._listener.busy or self._speaker.busy or self._replies or self._unsettled or self.machine.busy)
+
+    async def aclose(self) -> None:
+        """Stop: abort replies, settle what was heard, close the recogniser. Idempotent."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for reply in self._replies.values():
+            reply.abort()
+        self._speaker.stop()
+        if self._unsettled:
+            _, late = await asyncio.wait(self._unsettled, timeout=CLOSE_LIMIT_S)
+            for task in late:
+                task.cancel()
+        await self._listener.aclose()
+
+    # ------------------------------------------------------------------------------------------------- the machine
+
+    def feed(self, event: TurnEvent) -> None:
+        """Tell the turn machine, and carry out what it decides; events fed meanwhile wait their turn."""
+        self._told.append(event)
+        if self._telling:
+            return
+        self._telling = True
+        try:
+            while self._told:
+                self._act(self.machine.feed(self._told.popleft(), self._clock.now()))
+        finally:
+            self._telling = False
+        self._arm()
+
+    def _carry_out(self, actions: list[TurnAction]) -> None:
+        self._act(actions)
+        self._arm()
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._carry_out(self.machine.tick(self._clock.now()))
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if (deadline := self.machine.deadline) is not None:
+            self._timer = self._clock.call_at(deadline, self._tick)
+
+    def _act(self, actions: list[TurnAction]) -> None:
+        for action in actions:
+            match action:
+                case Hold():
+                    self._speaker.hold()
+                    self._tell(OutputHeld())
+                case Resume():
+                    self._speaker.resume()
+                    self._tell(OutputResumed())
+                case Cancel():
+                    self._cancel(action)
+                case Commit():
+                    self._commit(action)
+                case Speak():
+                    self._speak(action)
+                case Drop():
+                    self._listener.drop(action.segment)
+                case Note():
+                    self._note(action)
+                case _:
+                    assert_never(action)
+
+    def _cancel(self, action: Cancel) -> None:
+        self._tell(UtteranceCancelled(utterance=action.utterance, cause=action.cause))
+        if (reply := self._replies.get(action.utterance)) is not None:
+            reply.abort()
+        self._speaker.cancel(action.utterance)
+
+    def _note(self, action: Note) -> None:
+        self._tell(SoundIgnored(kind=action.kind, text=action.text, measures=action.data))
+        if action.kind in (NoteKind.BACKCHANNEL, NoteKind.ASIDE):
+            self._responder.overheard(action.text)
+
+    # --------------------------------------------------------------------------------------------- saying something
+
+    def _speak(self, action: Speak) -> None:
+        settled = self._speaker.begin(action.utterance, action.kind)
+        self._speaker.write(action.utterance, action.text)
+        if action.kind == "greeting":
+            self._written(action.utterance)
+        self._speaker.finish(action.utterance)
+        self._settle_in(self._settle_spoken(action, settled))
+
+    async def _settle_spoken(self, action: Speak, settled: asyncio.Future[Heard]) -> None:
+        heard = await settled
+        self._tell_ended(action.utterance, action.kind, None, heard)
+        if heard.text and action.kind in ("greeting", "narration", "apology"):
+            kind: SpokenKind = action.kind
+            await self._responder.record(heard.text, kind=kind, interrupted=heard.interrupted)
+
+    def _commit(self, action: Commit) -> None:
+        self._tell(
+            TurnCommitted(
+                turn=action.turn,
+                utterance=action.utterance,
+                text=action.text,
+                ended_at=action.ended_at,
+                heard_at=action.heard_at,
+                reason=action.reason,
+            )
+        )
+        reply = self._replies[action.utterance] = self._responder.draft(action.text).commit()
+        settled = self._speaker.begin(action.utterance, "reply", turn=action.turn)
+        self._settle_in(self._reply(action, reply, settled))
+
+    async def _reply(self, action: Commit, reply: Reply, settled: asyncio.Future[Heard]) -> None:
+        number = action.utterance
+        try:
+            await self._write(action, reply)
+        except ResponderError as error:
+            self._tell(EngineTrouble(engine="model", reason=str(error)))
+            self._speaker.cut_short(number)
+            self.feed(EngineFailed(engine="model"))
+        finally:
+            del self._replies[number]
+        self._written(number)
+        self._speaker.finish(number)
+        heard = await settled
+        self._tell_ended(number, "reply", action.turn, heard)
+        await reply.settle(heard.text, interrupted=heard.interrupted)
+
+    async def _write(self, action: Commit, reply: Reply) -> None:
+        """Speak a reply as it is made."""
+        async with aclosing(reply.events()) as events:
+            async for event in events:
+                match event:
+                    case TextDelta():
+                        self._write_more(action, event.text)
+                    case TextCompleted():
+                        self._speaker.flush(action.utterance)
+                    case ToolStarted():
+                        self._tell(
+                            ToolCalled(turn=action.turn, call_id=event.call_id, name=event.name, input=event.input)
+                        )
+                    case ToolFinished():
+                        self._tell(
+                            ToolReturned(
+                                turn=action.turn,
+                                call_id=event.call_id,
+                                name=event.name,
+                                status=event.status,
+                                duration_ms=event.duration_ms,
+                            )
+                        )
+                    case _:
+                        assert_never(event)
+
+    def _write_more(self, action: Commit, delta: str) -> None:
+        if not self._speaker.text(action.utterance):
+            self._tell(ReplyWorded(turn=action.turn, utterance=action.utterance))
+        self._speaker.write(action.utterance, delta)
+        self.feed(UtteranceGrew(utterance=action.utterance, text=self._speaker.text(action.utterance)))
+
+    def _written(self, number: int) -> None:
+        text = self._speaker.text(number)
+        expectation = self._responder.expects()
+        asks = max(text.rfind("?"), text.rfind("？")) + 1
+        end = len(text.rstrip()) if expectation.kind is not ExpectationKind.OPEN else asks
+        self.feed(UtteranceWritten(utterance=number, question_end=end or None, expectation=expectation))
+
+    def _settle_in(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._group.create_task(work)
+        self._unsettled.add(task)
+        task.add_done_callback(self._unsettled.discard)
+
+    def _tell_ended(self, number: int, kind: UtteranceKind, turn: int | None, heard: Heard) -> None:
+        self._tell(
+            UtteranceEnded(
+                utterance=number,
+                kind=kind,
+                turn=turn,
+                text=heard.source,
+                heard=heard.text,
+                interrupted=heard.interrupted,
+                estimated=heard.estimated,
+            )
+        )

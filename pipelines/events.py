@@ -1,0 +1,215 @@
+"""What a call tells the outside. Every event is a fact that has happened; the teller stamps the time.
+
+Above: transports, records and the turn picture read them. Below: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from pipelines.playout.utterance import UtteranceKind
+from pipelines.turns.events import Cause, NoteKind
+
+__all__ = [
+    "CallEvent",
+    "EngineTrouble",
+    "OutputHeld",
+    "OutputResumed",
+    "ReplyWorded",
+    "SentenceRendered",
+    "SoundIgnored",
+    "SpeechBegan",
+    "SpeechOver",
+    "Tell",
+    "ToolCalled",
+    "ToolReturned",
+    "TranscriptHeard",
+    "TurnCommitted",
+    "UtteranceCancelled",
+    "UtteranceEnded",
+    "UtteranceStarted",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechBegan:
+    """Perhaps the caller speaks."""
+
+    type: ClassVar[str] = "speech_began"
+    segment: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechOver:
+    """The caller's sound ended. Times are seconds of the call's clock."""
+
+    type: ClassVar[str] = "speech_over"
+    segment: int
+    started_at: float
+    ended_at: float
+    """When the last speech window ended, earlier than this event."""
+    voiced_s: float
+    confirmed: bool
+    """Whether it was long enough to be speech."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptHeard:
+    """The recogniser's text of a segment; a later one replaces it."""
+
+    type: ClassVar[str] = "transcript"
+    segment: int
+    text: str
+    final: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoundIgnored:
+    """A sound that is no turn, and why."""
+
+    type: ClassVar[str] = "sound_ignored"
+    kind: NoteKind
+    text: str
+    measures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputHeld:
+    """The agent fell silent, to go on or to stop."""
+
+    type: ClassVar[str] = "output_held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputResumed:
+    """The agent may go on."""
+
+    type: ClassVar[str] = "output_resumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCommitted:
+    """The caller's words are a turn. Times are seconds of the call's clock."""
+
+    type: ClassVar[str] = "turn_committed"
+    turn: int
+    utterance: int
+    text: str
+    ended_at: float
+    """When the caller's speech ended."""
+    heard_at: float
+    """When its final text was there."""
+    reason: str
+    """Why it was waited as long as it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyWorded:
+    """The first text of a reply is there."""
+
+    type: ClassVar[str] = "reply_worded"
+    turn: int
+    utterance: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled:
+    """The model called a tool."""
+
+    type: ClassVar[str] = "tool_called"
+    turn: int
+    call_id: str
+    name: str
+    input: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReturned:
+    """A tool call ended."""
+
+    type: ClassVar[str] = "tool_returned"
+    turn: int
+    call_id: str
+    name: str
+    status: Literal["success", "error", "aborted"]
+    duration_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceRendered:
+    """A sentence of the agent's became audio. Times are seconds of the call's clock."""
+
+    type: ClassVar[str] = "sentence_rendered"
+    utterance: int
+    text: str
+    asked_at: float
+    seconds: float
+    """Of audio."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtteranceStarted:
+    """The first sample of an utterance is at the output."""
+
+    type: ClassVar[str] = "utterance_started"
+    utterance: int
+    kind: UtteranceKind
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtteranceCancelled:
+    """An utterance was given up."""
+
+    type: ClassVar[str] = "utterance_cancelled"
+    utterance: int
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtteranceEnded:
+    """An utterance is over, and what was heard of it is final. Exactly one per utterance."""
+
+    type: ClassVar[str] = "utterance_ended"
+    utterance: int
+    kind: UtteranceKind
+    turn: int | None
+    text: str
+    heard: str
+    """A prefix of ``text`` that ends with a word."""
+    interrupted: bool
+    estimated: bool
+    """The output never proved that it played it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineTrouble:
+    """An engine failed; the call goes on."""
+
+    type: ClassVar[str] = "engine_trouble"
+    engine: Literal["recognizer", "model", "synthesizer"]
+    reason: str
+
+
+CallEvent: TypeAlias = (
+    SpeechBegan
+    | SpeechOver
+    | TranscriptHeard
+    | SoundIgnored
+    | OutputHeld
+    | OutputResumed
+    | TurnCommitted
+    | ReplyWorded
+    | ToolCalled
+    | ToolReturned
+    | SentenceRendered
+    | UtteranceStarted
+    | UtteranceCancelled
+    | UtteranceEnded
+    | EngineTrouble
+)
+
+Tell: TypeAlias = Callable[[CallEvent], None]
+"""Takes an event; called on the call's loop, returns at once."""

@@ -1,0 +1,141 @@
+"""An utterance: everything spoken in one go, as text, as audio, and as what of it was heard."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pipelines.audio.frame import Samples
+from pipelines.playout.position import heard_end, word_start_s
+from pipelines.playout.speakable import Speakable
+from pipelines.tts.base import WordTime
+
+__all__ = ["Piece", "Utterance", "UtteranceKind"]
+
+UtteranceKind: TypeAlias = Literal["reply", "greeting", "narration", "apology", "tool_result"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Piece:
+    """A sentence or clause of an utterance, spoken as one."""
+
+    start: int
+    """Offset of its first character in the utterance's source text."""
+    spoken: Speakable
+    """What the synthesiser was given, with the way back to the source."""
+    first_sample: int
+    """Where its audio begins in the utterance's audio."""
+    samples: int = 0
+    """How much audio there is so far."""
+    complete: bool = False
+    """Whether that is all of its audio."""
+    words: tuple[WordTime, ...] = ()
+
+
+class Utterance:
+    """What is said under one number.
+
+    Args:
+        number: ascending within a call.
+        kind: why it is said.
+        rate: hertz of its audio.
+    """
+
+    def __init__(self, number: int, kind: UtteranceKind, *, rate: int) -> None:
+        self.number = number
+        self.kind: UtteranceKind = kind
+        self.rate = rate
+        self.text = ""
+        """The source text so far, as the model or host wrote it."""
+        self.pieces: list[Piece] = []
+        self.samples = 0
+        """How much audio there is so far."""
+        self.complete = False
+        """Whether there will be no more audio."""
+        self.cut_short = False
+        """Whether some of its text will never be made into audio."""
+        self.given_samples = 0
+        """How much of the audio the output was given."""
+        self.begun = False
+        """Whether an output was given its first sample."""
+        self.heard_samples = 0
+        """How much of the audio is proven played."""
+        self._chunks: list[Samples] = []
+        self._starts: list[int] = []
+
+    def open_piece(self, start: int, spoken: Speakable) -> Piece:
+        """Begin the next sentence; its audio follows with ``append``."""
+        piece = Piece(start=start, spoken=spoken, first_sample=self.samples)
+        self.pieces.append(piece)
+        return piece
+
+    def append(self, samples: Samples, words: tuple[WordTime, ...] = ()) -> None:
+        """Add audio to the piece opened last; kept, not copied."""
+        piece = self.pieces[-1]
+        piece.samples += len(samples)
+        piece.words += words
+        if len(samples):
+            self._starts.append(self.samples)
+            self._chunks.append(samples)
+            self.samples += len(samples)
+
+    def audio(self, first: int, count: int) -> Samples:
+        """Return at most ``count`` samples from ``first`` on, a view where possible; at least one if there is one."""
+        index = bisect.bisect_right(self._starts, first) - 1
+        if index < 0 or first >= self.samples:
+            return np.zeros(0, dtype=np.int16)
+        offset = first - self._starts[index]
+        return self._chunks[index][offset : offset + count]
+
+    @property
+    def unplayed_s(self) -> float:
+        """Seconds of audio the output was not given yet."""
+        return (self.samples - self.given_samples) / self.rate
+
+    @property
+    def heard_whole(self) -> bool:
+        """Whether every sample there will be is proven played."""
+        return self.complete and self.heard_samples >= self.samples
+
+    def heard_end(self) -> int:
+        """Offset into the source text up to which words were heard, rounded down to whole words."""
+        if self.heard_whole and not self.cut_short:
+            return len(self.text)
+        end = 0
+        for piece in self.pieces:
+            played = self.heard_samples - piece.first_sample
+            if played <= 0:
+                break
+            if piece.complete and played >= piece.samples:
+                end = piece.start + piece.spoken.source_end(len(piece.spoken.text))
+                continue
+            end = max(end, piece.start + self._heard_in(piece, played / self.rate))
+            break
+        return min(end, len(self.text))
+
+    def resume_sample(self) -> int:
+        """The sample at which the first word not proven heard begins."""
+        for piece in self.pieces:
+            played = self.heard_samples - piece.first_sample
+            if piece.complete and played >= piece.samples:
+                continue
+            if played <= 0:
+                return piece.first_sample
+            begins_s = word_start_s(piece.spoken, played / self.rate, self._duration(piece), piece.words)
+            return piece.first_sample + min(int(begins_s * self.rate), played)
+        return self.heard_samples
+
+    def _heard_in(self, piece: Piece, played_s: float) -> int:
+        return heard_end(piece.spoken, played_s, self._duration(piece), piece.words)
+
+    def _duration(self, piece: Piece) -> float:
+        """Seconds of a piece; while it is being made, no less than its text will take at a brisk pace."""
+        made = piece.samples / self.rate
+        return made if piece.complete else max(made, len(piece.spoken.text) / BRISK_CHARACTERS_PER_S)
+
+
+BRISK_CHARACTERS_PER_S = 15.0
+"""Characters of text a voice speaks in a second; used only while a sentence's audio is still being made."""

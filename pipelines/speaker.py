@@ -1,0 +1,276 @@
+"""The speaker: a call's voice. Text in; sentences, their audio, and what was heard of them, out.
+
+Above: ``cascade`` writes replies into it and takes its turn events. Below: ``sentences`` and ``speakable`` prepare the
+text, a synthesiser renders it, ``player`` decides what the output gets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from pipelines.audio.frame import Samples
+from pipelines.clock import Clock, Timer
+from pipelines.events import EngineTrouble, SentenceRendered, Tell, UtteranceStarted
+from pipelines.playout.output import AudioOutput
+from pipelines.playout.player import (
+    Advanced,
+    Began,
+    Clear,
+    Pause,
+    Play,
+    Player,
+    PlayerAction,
+    PlayerSettings,
+    Settled,
+    Unpause,
+)
+from pipelines.playout.sentences import Sentence, SentenceSplitter
+from pipelines.playout.speakable import speakable
+from pipelines.playout.utterance import Utterance, UtteranceKind
+from pipelines.tts.base import SynthesisError, Synthesizer
+from pipelines.turns.events import EngineFailed, TurnEvent, UtteranceAdvanced, UtteranceBegan, UtteranceOver
+
+__all__ = ["Heard", "Speaker"]
+
+AHEAD_S = 8.0
+"""Seconds of audio made ahead of playout; more would be wasted by the next interruption."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What the caller heard of an utterance, in the end."""
+
+    source: str
+    """All of the source text."""
+    text: str
+    """What of it was heard: a prefix that ends with a word."""
+    interrupted: bool
+    estimated: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Voice:
+    """An utterance being made."""
+
+    utterance: Utterance
+    turn: int | None
+    settled: asyncio.Future[Heard]
+    splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
+    sentences: asyncio.Queue[Sentence | None] = field(default_factory=asyncio.Queue)
+    """Bounded by what a model writes in one reply; ``None`` ends it."""
+    making: asyncio.Task[None] | None = None
+
+
+class Speaker:
+    """Speaks a call.
+
+    Args:
+        clock: the call's.
+        synthesizer: the process's voice.
+        output: where it goes.
+        group: the call's task group; what is made for an utterance dies with it.
+        feed: takes what happens to utterances, for the turn machine.
+        tell: takes what the outside is told.
+        phrases: texts rendered beforehand, so that they can be said when the synthesiser is dead.
+        settings: times of playout.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        synthesizer: Synthesizer,
+        output: AudioOutput,
+        group: asyncio.TaskGroup,
+        feed: Callable[[TurnEvent], None],
+        tell: Tell,
+        phrases: Mapping[str, Samples] | None = None,
+        settings: PlayerSettings | None = None,
+    ) -> None:
+        self._clock = clock
+        self._synthesizer = synthesizer
+        self._output = output
+        self._group = group
+        self._feed = feed
+        self._tell = tell
+        self._phrases = dict(phrases or {})
+        self._player = Player(rate=output.rate, can_pause=output.can_pause, settings=settings)
+        self._voices: dict[int, _Voice] = {}
+        self._timer: Timer | None = None
+        self._room = asyncio.Event()
+        output.attach(self._reported)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being said, or is not settled yet."""
+        return bool(self._voices)
+
+    def begin(self, number: int, kind: UtteranceKind, *, turn: int | None = None) -> asyncio.Future[Heard]:
+        """Begin an utterance; its text follows with ``write``.
+
+        Returns:
+            What will have been heard of it, once it is settled.
+        """
+        utterance = Utterance(number, kind, rate=self._output.rate)
+        settled: asyncio.Future[Heard] = asyncio.get_running_loop().create_future()
+        voice = self._voices[number] = _Voice(utterance=utterance, turn=turn, settled=settled)
+        voice.making = self._group.create_task(self._make(voice), name=f"utterance {number}")
+        self._do(self._player.begin(utterance, self._clock.now()))
+        return settled
+
+    def write(self, number: int, text: str) -> None:
+        """Add text to an utterance; text for one that is over or was cancelled is dropped."""
+        if (voice := self._open(number)) is not None:
+            voice.utterance.text += text
+            for sentence in voice.splitter.feed(text):
+                voice.sentences.put_nowait(sentence)
+
+    def text(self, number: int) -> str:
+        """All that was written of an utterance, empty when it is over."""
+        voice = self._voices.get(number)
+        return "" if voice is None else voice.utterance.text
+
+    def flush(self, number: int) -> None:
+        """Speak what was held back for the rest of a sentence."""
+        if (voice := self._open(number)) is not None:
+            for sentence in voice.splitter.flush():
+                voice.sentences.put_nowait(sentence)
+
+    def finish(self, number: int) -> None:
+        """There will be no more text. Idempotent."""
+        self.flush(number)
+        if (voice := self._open(number)) is not None:
+            voice.sentences.put_nowait(None)
+
+    def cut_short(self, number: int) -> None:
+        """The rest of the utterance will never be made; what was made is played."""
+        if (voice := self._open(number)) is not None:
+            voice.utterance.cut_short = True
+            self.finish(number)
+
+    def cancel(self, number: int) -> None:
+        """Stop making and playing an utterance."""
+        if (voice := self._voices.get(number)) is None:
+            return
+        if voice.making is not None:
+            voice.making.cancel()
+        self._do(self._player.cancel(number, self._clock.now()))
+
+    def hold(self) -> None:
+        """Fall silent at once; go on making."""
+        self._do(self._player.hold(self._clock.now()))
+
+    def resume(self) -> None:
+        """Go on where it fell silent."""
+        self._do(self._player.resume(self._clock.now()))
+
+    def stop(self) -> None:
+        """Stop everything; what was heard is settled by what is proven. Idempotent."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for voice in list(self._voices.values()):
+            heard_end = voice.utterance.heard_end()
+            self._settle(Settled(utterance=voice.utterance, heard_end=heard_end, interrupted=True, estimated=False))
+
+    def _open(self, number: int) -> _Voice | None:
+        voice = self._voices.get(number)
+        return None if voice is None or voice.making is None or voice.making.done() else voice
+
+    async def _make(self, voice: _Voice) -> None:
+        utterance = voice.utterance
+        while (sentence := await voice.sentences.get()) is not None:
+            while utterance.unplayed_s > AHEAD_S:
+                self._room.clear()
+                await self._room.wait()
+            try:
+                await self._render(utterance, sentence)
+            except SynthesisError as error:
+                utterance.cut_short = True
+                self._tell(EngineTrouble(engine="synthesizer", reason=str(error)))
+                self._feed(EngineFailed(engine="synthesizer"))
+                break
+        utterance.complete = True
+        self._do(self._player.tick(self._clock.now()))
+
+    async def _render(self, utterance: Utterance, sentence: Sentence) -> None:
+        spoken = speakable(sentence.text)
+        if not spoken.text.strip():
+            return
+        asked_at = self._clock.now()
+        piece = utterance.open_piece(sentence.start, spoken)
+        if (rendered := self._phrases.get(utterance.text)) is not None:
+            utterance.append(rendered)
+        else:
+            async for audio in self._synthesizer.synthesize(spoken.text, self._clock):
+                utterance.append(audio.samples, audio.words)
+                self._do(self._player.tick(self._clock.now()))
+        piece.complete = True
+        self._tell(
+            SentenceRendered(
+                utterance=utterance.number,
+                text=sentence.text,
+                asked_at=asked_at,
+                seconds=piece.samples / utterance.rate,
+            )
+        )
+        self._do(self._player.tick(self._clock.now()))
+
+    def _reported(self, epoch: int, played_s: float, *, final: bool = False) -> None:
+        self._do(self._player.report(epoch, played_s, self._clock.now(), final=final))
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._do(self._player.tick(self._clock.now()))
+
+    def _do(self, actions: list[PlayerAction]) -> None:
+        for action in actions:
+            match action:
+                case Play():
+                    self._output.play(action.epoch, action.samples)
+                case Pause():
+                    self._output.pause()
+                case Unpause():
+                    self._output.unpause()
+                case Clear():
+                    self._output.clear(action.epoch)
+                case Began():
+                    self._began(action.utterance)
+                case Advanced():
+                    self._room.set()
+                    self._feed(UtteranceAdvanced(utterance=action.utterance.number, heard_end=action.heard_end))
+                case Settled():
+                    self._settle(action)
+                case _:
+                    assert_never(action)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if (deadline := self._player.deadline) is not None:
+            self._timer = self._clock.call_at(deadline, self._tick)
+
+    def _began(self, utterance: Utterance) -> None:
+        turn = self._voices[utterance.number].turn if utterance.number in self._voices else None
+        self._tell(UtteranceStarted(utterance=utterance.number, kind=utterance.kind, turn=turn))
+        self._feed(UtteranceBegan(utterance=utterance.number))
+
+    def _settle(self, settled: Settled) -> None:
+        if (voice := self._voices.pop(settled.utterance.number, None)) is None:
+            return
+        if voice.making is not None:
+            voice.making.cancel()
+        self._room.set()
+        if not voice.settled.done():
+            source = settled.utterance.text
+            voice.settled.set_result(
+                Heard(
+                    source=source,
+                    text=source[: settled.heard_end],
+                    interrupted=settled.interrupted,
+                    estimated=settled.estimated,
+                )
+            )
+        self._feed(UtteranceOver(utterance=settled.utterance.number))

@@ -1,0 +1,457 @@
+"""The turn machine: decides when the agent falls silent, goes on, is cut, and when words are the caller's turn.
+
+Pure: it is fed events and the time, and returns actions. Above: ``cascade`` carries them out. Below: ``endpointing``,
+``interruption`` and ``guards`` answer its questions; ``floor`` keeps what the agent says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import assert_never
+
+from pipelines.playout.utterance import UtteranceKind
+from pipelines.responder import OPEN_QUESTION, Expectation
+from pipelines.turns.endpointing import Endpointing, Pace
+from pipelines.turns.events import (
+    Cancel,
+    Cause,
+    Commit,
+    DisplayBlocked,
+    Drop,
+    EngineFailed,
+    HearingFailed,
+    Hold,
+    Note,
+    NoteKind,
+    Resume,
+    Speak,
+    TurnAction,
+    TurnEvent,
+    UtteranceAdvanced,
+    UtteranceBegan,
+    UtteranceGrew,
+    UtteranceOver,
+    UtteranceWritten,
+    WordsHeard,
+)
+from pipelines.turns.floor import Floor, FloorState, Line
+from pipelines.turns.guards import NearField, PhantomRule, VoiceEvidence
+from pipelines.turns.interruption import Interruption
+from pipelines.turns.words import words
+from pipelines.vad.detector import SpeechConfirmed, SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
+
+__all__ = ["Caller", "TurnMachine", "TurnSettings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSettings:
+    """How turns are taken. Seconds, and the sentences said without the model."""
+
+    endpointing: Endpointing = field(default_factory=Endpointing)
+    interruption: Interruption = field(default_factory=Interruption)
+    phantom: PhantomRule = field(default_factory=PhantomRule)
+    far_field_ratio: float = NearField.RATIO
+    far_after_s: float = 0.3
+    """Voice before a sound over the agent is judged far: its first windows are softer than it is."""
+    final_limit_s: float = 5.0
+    """How long after speech ended a final text is waited for: ten times what an engine needs."""
+    hold_limit_s: float = 8.0
+    """How long the output is held at most, whatever sounds: nobody acknowledges for longer."""
+    apology_every_s: float = 30.0
+    """The least time between two apologies for a failed engine; more often they would feed on each other."""
+    not_understood: str = "Sorry, I didn't catch that."
+    engine_failed: str = "I'm sorry, something went wrong on my side. Could you say that again?"
+
+
+class Caller(Enum):
+    """What the caller does."""
+
+    SILENT = auto()
+    SOUNDING = auto()
+    """Perhaps speaking."""
+    SPEAKING = auto()
+
+
+class _Over(Enum):
+    """What the agent was doing when a sound began, and so what the sound can do."""
+
+    SILENCE = auto()
+    """Nothing: the words are a turn."""
+    SPEECH = auto()
+    """Something that may be interrupted: the words are a turn if they interrupt."""
+    PROTECTED = auto()
+    """Something that is heard to its end: the words are a turn afterwards."""
+
+
+class _Fate(Enum):
+    UNDECIDED = auto()
+    TURN = auto()
+    FAR = auto()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Segment:
+    number: int
+    over: _Over
+    line: Line | None
+    """What the agent was saying when it began."""
+    started_at: float
+    ended_at: float | None = None
+    voiced_s: float = 0.0
+    level: float = 0.0
+    sureness: float = 0.0
+    text: str = ""
+    fate: _Fate = _Fate.UNDECIDED
+
+    @property
+    def measures(self) -> dict[str, float]:
+        return {"voiced_s": round(self.voiced_s, 3), "level": round(self.level, 4), "sureness": round(self.sureness, 2)}
+
+
+class TurnMachine:
+    """Takes turns between a caller and an agent.
+
+    Args:
+        settings: times and rules.
+        expects: what the caller was asked before; ``None``: nothing.
+    """
+
+    def __init__(self, settings: TurnSettings | None = None, *, expects: Expectation | None = None) -> None:
+        self.settings = settings or TurnSettings()
+        self.caller = Caller.SILENT
+        self.floor = Floor()
+        self.asked = expects is not None
+        """Whether a question is open: its sentence was heard, and no turn has answered it."""
+        self.expectation: Expectation = expects or OPEN_QUESTION
+        """What the agent's latest question wants."""
+        self.segment = 0
+        """The number of the sound in progress, or of the latest one."""
+        self.blocked = False
+        """Whether a display slot waits for an answer: speech does not cancel then."""
+        self._near = NearField(self.settings.far_field_ratio)
+        self._pace = Pace()
+        self._sounding: _Segment | None = None
+        self._awaited: dict[int, _Segment] = {}
+        """Segments that ended and have no final text yet."""
+        self._turn: list[str] = []
+        """Texts of the turn in progress, a segment each."""
+        self._turn_ended_at = 0.0
+        self._turn_heard_at = 0.0
+        self._sound_ended_at: float | None = None
+        self._held_at = 0.0
+        self._commit_at: float | None = None
+        self._commit_reason = ""
+        self._apologised_at: float | None = None
+        self._utterances = 0
+        self._turns = 0
+        self._actions: list[TurnAction] = []
+
+    # ------------------------------------------------------------------------------------------------ what is fed
+
+    def feed(self, event: TurnEvent, now: float) -> list[TurnAction]:
+        """Take an event; return what to do, in order."""
+        match event:
+            case SpeechStarted():
+                self._speech_started(event, now)
+            case SpeechConfirmed():
+                self.caller = Caller.SPEAKING
+            case SpeechProgressed():
+                self._speech_progressed(event, now)
+            case SpeechMisfired():
+                self._speech_misfired(event)
+            case SpeechEnded():
+                self._speech_ended(event)
+            case WordsHeard():
+                self._words_heard(event, now)
+            case HearingFailed():
+                self._hearing_failed(event.segment)
+            case EngineFailed():
+                self._apologise_for_engine(now)
+            case DisplayBlocked():
+                self.blocked = event.blocked
+            case UtteranceGrew() | UtteranceWritten() | UtteranceBegan() | UtteranceAdvanced() | UtteranceOver():
+                self._agent_progressed(event)
+            case _:
+                assert_never(event)
+        return self.tick(now)
+
+    def say(self, kind: UtteranceKind, text: str, now: float) -> list[TurnAction]:
+        """Speak a text without asking the model, after what is being said."""
+        self._speak(kind, text)
+        return self.tick(now)
+
+    def interrupt(self, now: float) -> list[TurnAction]:
+        """Cut whatever the agent says, a narration too: somebody outside asks for it."""
+        while (line := self.floor.line) is not None:
+            self._cancel(line, Cause.HOST)
+        return self.tick(now)
+
+    def commit_turn(self, now: float) -> list[TurnAction]:
+        """Commit the words there are without waiting for more."""
+        if self._turn:
+            self._commit_at, self._commit_reason = now, "host"
+        return self.tick(now)
+
+    def tick(self, now: float) -> list[TurnAction]:
+        """Do what is due."""
+        for segment in [s for s in self._awaited.values() if now >= _ended(s) + self.settings.final_limit_s]:
+            self._note(NoteKind.STALLED, segment)
+            self._actions.append(Drop(segment=segment.number))
+            self._hearing_failed(segment.number)
+            self._apologise_for_engine(now)
+        self._update_hold(now)
+        if self._commit_at is not None and now >= self._commit_at and self._may_commit():
+            self._commit()
+        taken, self._actions = self._actions, []
+        return taken
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is in progress, or the agent has something to say."""
+        return bool(self._turn or self._awaited or self._sounding or self.floor.line)
+
+    @property
+    def deadline(self) -> float | None:
+        """When to call ``tick`` next, in seconds of the call's clock; ``None``: not before something is fed."""
+        times = [_ended(segment) + self.settings.final_limit_s for segment in self._awaited.values()]
+        if self._commit_at is not None and self._may_commit():
+            times.append(self._commit_at)
+        if self.floor.held:
+            times.append(self._resume_at())
+        return min(times, default=None)
+
+    # --------------------------------------------------------------------------------------------------- the caller
+
+    def _speech_started(self, event: SpeechStarted, now: float) -> None:
+        self.segment += 1
+        self.caller = Caller.SOUNDING
+        line = self.floor.line
+        over = _Over.SILENCE
+        if line is not None:
+            over = _Over.SPEECH if line.interruptible and not self.blocked else _Over.PROTECTED
+        self._sounding = _Segment(number=self.segment, over=over, line=line, started_at=event.at)
+        if self._turn:
+            self._pace.observe(event.at - self._turn_ended_at)
+        if over is _Over.SPEECH:
+            self._hold(now)
+
+    def _speech_progressed(self, event: SpeechProgressed, now: float) -> None:
+        if (segment := self._sounding) is None:
+            return
+        segment.voiced_s, segment.level, segment.sureness = event.voiced_s, event.level, event.sureness
+        if segment.over is _Over.SPEECH:
+            self._judge(segment, now)
+
+    def _speech_misfired(self, event: SpeechMisfired) -> None:
+        self.caller = Caller.SILENT
+        if (segment := self._sounding) is None:
+            return
+        self._sounding = None
+        self._sound_ended_at = event.ended_at
+        segment.voiced_s = event.voiced_s
+        if segment.over is _Over.SPEECH:
+            self._note(NoteKind.NOISE, segment)
+
+    def _speech_ended(self, event: SpeechEnded) -> None:
+        self.caller = Caller.SILENT
+        if (segment := self._sounding) is None:
+            return
+        self._sounding = None
+        self._sound_ended_at = segment.ended_at = event.ended_at
+        segment.voiced_s, segment.level, segment.sureness = event.voiced_s, event.level, event.sureness
+        self._awaited[segment.number] = segment
+
+    def _words_heard(self, event: WordsHeard, now: float) -> None:
+        segment = self._awaited.get(event.segment)
+        if segment is None and self._sounding is not None and self._sounding.number == event.segment:
+            segment = self._sounding
+        if segment is None:
+            return  # stale: the segment was dropped or is over
+        segment.text = event.text
+        if segment.over is _Over.SPEECH:
+            self._judge(segment, now)
+        if event.final and self._awaited.pop(segment.number, None) is not None:
+            self._take(segment, now)
+
+    def _hearing_failed(self, number: int) -> None:
+        self._awaited.pop(number, None)
+        self._schedule()
+
+    def _judge(self, segment: _Segment, now: float) -> None:
+        """Ask whether a sound over the agent is evidence yet; cancel if it is."""
+        if segment.fate is not _Fate.UNDECIDED or segment.line is None:
+            return
+        if segment.voiced_s >= self.settings.far_after_s and self._is_far(segment, now):
+            segment.fate = _Fate.FAR
+            return
+        cause = self.settings.interruption.cause(
+            segment.text,
+            segment.voiced_s,
+            audible=segment.line.audible,
+            asked=self.asked,
+            spoken=segment.line.text,
+            heard_end=segment.line.heard_end,
+        )
+        if cause is None:
+            return
+        segment.fate = _Fate.TURN
+        for line in self.floor.interruptible():
+            self._cancel(line, cause)
+
+    def _take(self, segment: _Segment, now: float) -> None:
+        """Decide what a segment's final text is: part of the turn, or an event."""
+        if (kind := self._no_turn(segment, now)) is None:
+            self._near.observe(segment.level, now)
+            self._turn.append(segment.text.strip())
+            self._turn_ended_at, self._turn_heard_at = _ended(segment), now
+        else:
+            self._note(kind, segment)
+            if kind is NoteKind.UNRECOGNISED and not self._turn and self.floor.state is FloorState.FREE:
+                self._speak("apology", self.settings.not_understood)
+        self._schedule()
+
+    def _no_turn(self, segment: _Segment, now: float) -> NoteKind | None:
+        """Why a segment's text is no turn; ``None`` when it is one."""
+        if segment.fate is _Fate.FAR or (segment.fate is _Fate.UNDECIDED and self._is_far(segment, now)):
+            self._near.judge(segment.level, now)
+            return NoteKind.FAR_FIELD
+        if not words(segment.text):
+            long = segment.voiced_s >= self.settings.interruption.wordless_s
+            return NoteKind.UNRECOGNISED if long else NoteKind.NOISE
+        evidence = VoiceEvidence(voiced_s=segment.voiced_s, peak_probability=segment.sureness)
+        if self.settings.phantom.judge(segment.text, evidence) is not None:
+            return NoteKind.PHANTOM
+        if segment.line is not None and not self.settings.interruption.without_echo(
+            segment.text, segment.line.text, segment.line.heard_end
+        ):
+            return NoteKind.ECHO
+        if segment.over is _Over.SPEECH and segment.fate is _Fate.UNDECIDED:
+            said = self.settings.interruption.acknowledges(segment.text)
+            return NoteKind.BACKCHANNEL if said else NoteKind.ASIDE
+        return None
+
+    def _is_far(self, segment: _Segment, now: float) -> bool:
+        return self._near.is_far(segment.level, now)
+
+    # ---------------------------------------------------------------------------------------------------- the agent
+
+    def _agent_progressed(
+        self, event: UtteranceGrew | UtteranceWritten | UtteranceBegan | UtteranceAdvanced | UtteranceOver
+    ) -> None:
+        if (line := self.floor.find(event.utterance)) is None:
+            return
+        match event:
+            case UtteranceGrew():
+                line.text = event.text
+            case UtteranceWritten():
+                line.question_end = event.question_end
+                self.expectation = event.expectation
+                self._open_question(line)
+            case UtteranceBegan():
+                line.audible = True
+            case UtteranceAdvanced():
+                line.heard_end = event.heard_end
+                self._open_question(line)
+            case UtteranceOver():
+                self.floor.remove(line.utterance)
+            case _:
+                assert_never(event)
+
+    def _open_question(self, line: Line) -> None:
+        if line.question_end is not None and line.heard_end >= line.question_end:
+            self.asked = True
+
+    def _speak(self, kind: UtteranceKind, text: str) -> None:
+        self._utterances += 1
+        self.floor.add(Line(utterance=self._utterances, kind=kind, text=text))
+        self._actions.append(Speak(utterance=self._utterances, kind=kind, text=text))
+
+    def _apologise_for_engine(self, now: float) -> None:
+        if self._apologised_at is None or now - self._apologised_at >= self.settings.apology_every_s:
+            self._apologised_at = now
+            self._speak("apology", self.settings.engine_failed)
+
+    def _cancel(self, line: Line, cause: Cause) -> None:
+        self.floor.remove(line.utterance)
+        self._actions.append(Cancel(utterance=line.utterance, cause=cause))
+
+    # ----------------------------------------------------------------------------------------------------- the hold
+
+    def _hold(self, now: float) -> None:
+        if not self.floor.held:
+            self.floor.held = True
+            self._held_at = now
+            self._actions.append(Hold())
+
+    def _resume_at(self) -> float:
+        """When a held output resumes if nothing more happens."""
+        latest = self._held_at + self.settings.hold_limit_s
+        if self.caller is not Caller.SILENT or self._sound_ended_at is None:
+            return latest
+        return min(latest, self._sound_ended_at + self.settings.interruption.resume_s)
+
+    def _update_hold(self, now: float) -> None:
+        """Hold what would begin to sound into the caller's words; resume when nothing speaks for a hold any more."""
+        sounding = self._sounding
+        may_hold = sounding is not None and sounding.fate is not _Fate.FAR and sounding.over is not _Over.PROTECTED
+        if may_hold and self.floor.state is FloorState.PREPARING:
+            self._hold(now)
+        if not self.floor.held:
+            return
+        if self.floor.state is FloorState.FREE:
+            wanted = sounding is not None
+        elif sounding is not None:
+            wanted = sounding.fate is not _Fate.FAR and now < self._held_at + self.settings.hold_limit_s
+        else:
+            undecided = any(s.over is _Over.SPEECH and s.fate is _Fate.UNDECIDED for s in self._awaited.values())
+            wanted = undecided and now < self._resume_at()
+        if not wanted:
+            self.floor.held = False
+            self._actions.append(Resume())
+
+    # --------------------------------------------------------------------------------------------------- the commit
+
+    def _schedule(self) -> None:
+        """Say when the turn is to be committed, if it may be."""
+        if not self._turn or self._awaited:
+            self._commit_at = None
+            return
+        hold = self.settings.endpointing.hold(" ".join(self._turn), self.expectation, self._pace)
+        self._commit_at = self._turn_ended_at + hold.seconds
+        self._commit_reason = hold.reason
+
+    def _may_commit(self) -> bool:
+        """Whether nothing stands in the way of the turn but time."""
+        if self.caller is not Caller.SILENT or self._awaited:
+            return False
+        line = self.floor.line
+        return line is None or (line.interruptible and not self.blocked)
+
+    def _commit(self) -> None:
+        for line in self.floor.interruptible():
+            self._cancel(line, Cause.SUPERSEDED)
+        self._utterances += 1
+        self.floor.add(Line(utterance=self._utterances, kind="reply"))
+        self._actions.append(
+            Commit(
+                turn=self._turns,
+                utterance=self._utterances,
+                text=" ".join(self._turn),
+                ended_at=self._turn_ended_at,
+                heard_at=self._turn_heard_at,
+                reason=self._commit_reason,
+            )
+        )
+        self._turns += 1
+        self._turn = []
+        self._commit_at = None
+        self.asked = False
+        self.expectation = OPEN_QUESTION
+
+    def _note(self, kind: NoteKind, segment: _Segment) -> None:
+        self._actions.append(Note(kind=kind, text=segment.text.strip(), data=dict(segment.measures)))
+
+
+def _ended(segment: _Segment) -> float:
+    return segment.started_at if segment.ended_at is None else segment.ended_at
