@@ -4,6 +4,8 @@ PYTHON ?= python3
 OUT ?= out
 BIN := .venv/bin
 READY := .venv/.ready
+CALLERS := tests/fixtures/audio
+DEMO := $(addprefix $(CALLERS)/,what-time-is-it.wav three-miles.wav what-can-you-do.wav stop-tell-me-the-time.wav@+1.5)
 PROMPTS := asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
 
 .DEFAULT_GOAL := help
@@ -19,7 +21,7 @@ help:  ## print this text
 	@echo "Then: $(BIN)/voice-server --help"
 
 demo: $(READY)  ## run a recorded caller through the agent; audio and picture land in out/
-	@$(BIN)/voice-server turn $(DEMO) --out $(OUT) --plot $(OUT)/turn.png
+	@$(BIN)/voice-server turn $(DEMO) --model offline --out $(OUT) --plot $(OUT)/turn.png
 
 test: $(READY) prompts  ## run every test: no key, no account, no network
 	@$(BIN)/python -m pytest --durations=10 --durations-min=2 $(ARGS)

@@ -29,8 +29,6 @@ _OLDEST_PYTHON = (3, 11)
 _REACH_S = 3.0
 """Seconds to wait for a model's server to take a connection; a healthy one takes it within one."""
 
-_OPENAI = "https://api.openai.com/v1"
-
 
 class Finding(StrEnum):
     """How a check went."""
@@ -144,38 +142,38 @@ def _agent(settings: Settings) -> Check:
 
 
 def _model(settings: Settings) -> Check:
-    name = settings.model
-    key = bool(os.environ.get("OPENAI_API_KEY"))
-    if name == "offline" or (name == "auto" and not key):
-        return _good(
-            "model",
-            "offline: answers by rules, without a network",
-            "" if name == "offline" else "for a language model set OPENAI_API_KEY, or OPENAI_BASE_URL and VOICE_MODEL",
-        )
-    if not (name == "auto" or name.startswith("openai")):
-        return _note("model", f"{name}: not looked at; it is tried when a turn runs")
-    base = os.environ.get("OPENAI_BASE_URL") or _OPENAI
-    if not key and base == _OPENAI:
-        return _bad("model", f"{name}: OPENAI_API_KEY is not set", "set it, or use VOICE_MODEL=offline")
-    return _reach(name, base)
+    from agents.core.errors import ConfigurationError
+    from agents.models.providers import PROVIDERS, create_model
 
-
-def _reach(name: str, base: str) -> Check:
     try:
-        parts = urlsplit(base)
+        create_model(settings.model, os.environ)
+    except ConfigurationError as error:
+        problem, _, fix = str(error).partition("; ")
+        return _bad("model", problem, fix)
+    provider = PROVIDERS.get(settings.model.partition(":")[0])
+    if provider is None:
+        return _good("model", f"{settings.model}: answers by rules; with OPENAI_API_KEY set, OpenAI's model answers")
+    variable = provider.base_url_variable or ""
+    return _reach(settings.model, os.environ.get(variable) or provider.base_url, variable)
+
+
+def _reach(model: str, base_url: str, variable: str) -> Check:
+    """Knock at a model's server; nothing is sent."""
+    try:
+        parts = urlsplit(base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
+        host = parts.hostname or ""
     except ValueError:
-        parts, port = urlsplit(""), 0
-    if not parts.hostname:
-        return _bad("model", f"{name}: OPENAI_BASE_URL is no address", "write it like http://127.0.0.1:11434/v1")
-    where = f"{parts.hostname}:{port}"
+        host, port = "", 0
+    if not host:
+        return _bad("model", f"{model}: {variable} is no address", "write it like http://127.0.0.1:11434/v1")
     try:
-        socket.create_connection((parts.hostname, port), timeout=_REACH_S).close()
+        socket.create_connection((host, port), timeout=_REACH_S).close()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        fix = "start it, mend the network or OPENAI_BASE_URL, or use VOICE_MODEL=offline"
-        return _bad("model", f"{name}: {where} does not answer ({reason})", fix)
-    return _good("model", f"{name}: {where} answers; the key, if one is needed, is tried by the first turn")
+        mend = f"start it, mend the network{f' or {variable}' if variable else ''}, or use VOICE_MODEL=offline"
+        return _bad("model", f"{model}: {host}:{port} does not answer ({reason})", mend)
+    return _good("model", f"{model}: {host}:{port} answers; a key, if one is needed, is tried by the first turn")
 
 
 def _picture(_: Settings) -> Check:

@@ -7,7 +7,7 @@ caller is above, the agent below, the work that leads from one to the other betw
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -234,7 +234,7 @@ class _Drawing:
 
     def _caller_words(self) -> None:
         turns = [(self._said_from(commit), commit) for commit in self._marks(MarkKind.COMMIT)]
-        for (start_ms, commit), following in zip(turns, [*turns[1:], None], strict=True):
+        for (start_ms, commit), following in zip_longest(turns, turns[1:]):
             if (x := self._at(commit.t_ms)) is not None:
                 self._paper.line((x, x), self._span("turn", "speech"), _CALLER, width=1.4)
             limit = self._limit(None if following is None else following[0])
@@ -275,7 +275,7 @@ class _Drawing:
         top, bottom = self._rows["says"]
         y = top + 4, bottom - 4
         sentences = sorted(self._trace.sentences, key=lambda sentence: sentence.start_ms)
-        for sentence, following in zip(sentences, [*sentences[1:], None], strict=True):
+        for sentence, following in zip_longest(sentences, sentences[1:]):
             for x in self._parts(sentence.start_ms, sentence.end_ms):
                 self._paper.pill(x, y, "#e3f2e9", edge=_AGENT)
                 self._paper.words(x[0] + 6, sum(y) / 2, sentence.heard, _INK, room=x[1] - x[0] - 10, size=12)
@@ -298,7 +298,7 @@ class _Drawing:
     def _events(self) -> None:
         y = self._middle("events")
         marks = self._marks(MarkKind.EVENT)
-        for mark, following in zip(marks, [*marks[1:], None], strict=True):
+        for mark, following in zip_longest(marks, marks[1:]):
             if (x := self._at(mark.t_ms)) is not None:
                 limit = self._limit(None if following is None else following.t_ms)
                 self._paper.words(x, y, "▲", _CUT, align="center", size=9)

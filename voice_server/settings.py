@@ -5,18 +5,23 @@ A provider's own variables (`OPENAI_API_KEY`, `OPENAI_BASE_URL`) are read by its
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from agents.models.providers import PROVIDERS
 from voice_server.errors import UsageError
 
-__all__ = ["PREFIX", "Settings", "load_settings", "settings_table"]
+__all__ = ["AUTO", "PREFIX", "Settings", "load_settings", "settings_table"]
 
 PREFIX = "VOICE_"
 """Before the upper-case name of every variable."""
+
+AUTO = "auto"
+"""Stands for the best model that the environment has a key for."""
 
 
 def _setting(default: Any, description: str, *, unit: str = "", **bounds: Any) -> Any:
@@ -32,7 +37,9 @@ class Settings(BaseSettings):
     agent: str = _setting("agents.desk:create", "who answers", unit="module:factory")
     pipeline: Literal["cascade"] = _setting("cascade", "how speech becomes answers")
     model: str = _setting(
-        "auto", "the language model; `auto` takes OpenAI's when `OPENAI_API_KEY` is set and `offline` when not"
+        AUTO,
+        "the language model; `auto` is OpenAI's when `OPENAI_API_KEY` is set, else `offline`, which answers by rules",
+        unit="`offline` or provider:model",
     )
     stt: str = _setting("whisper", "the recogniser", unit="name or module:factory")
     tts: str = _setting("hibari", "the synthesiser", unit="name or module:factory")
@@ -63,15 +70,25 @@ def load_settings(**overrides: str | None) -> Settings:
 
     Raises:
         UsageError: a variable cannot be used; the sentence names it and what it takes.
+
+    Returns:
+        The settings, with a model in the place of ``auto``.
     """
+    given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]
+        settings = Settings(**given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if not first["loc"]:
             raise UsageError(str(first["ctx"]["error"])) from None
         name = f"{PREFIX}{first['loc'][0]}".upper()
         raise UsageError(f"{name} is {first['input']!r}: {first['msg'].lower()}; see the README's table") from None
+    return settings.model_copy(update={"model": _which_model()}) if settings.model == AUTO else settings
+
+
+def _which_model() -> str:
+    provider = PROVIDERS["openai"]
+    return f"openai:{provider.example}" if os.environ.get(provider.key_variable or "") else "offline"
 
 
 def settings_table() -> str:

@@ -9,7 +9,7 @@ from voice_server.errors import UsageError
 from voice_server.loading import load_factory, make_agent
 
 _MODULES = {
-    "good_agent": "def create(name='x'):\n    return ['agent', name]\n\nclass Made:\n    create = staticmethod(lambda: 7)\n",
+    "good_agent": "def create(name='x'):\n    return ['agent', name]\n\nclass Made:\n    create = int\n",
     "broken_agent": "1 / 0\n",
     "needy_agent": "import a_library_nobody_has\n",
     "leaving_agent": "raise SystemExit(3)\n",
@@ -31,7 +31,7 @@ def test_the_factory_makes_the_agent() -> None:
 
 
 def test_a_factory_may_live_in_a_class() -> None:
-    assert load_factory("good_agent:Made.create")() == 7
+    assert load_factory("good_agent:Made.create") is int
 
 
 @pytest.mark.parametrize(

@@ -51,3 +51,12 @@ def test_the_table_has_a_row_with_default_and_meaning_for_every_variable() -> No
         assert row.startswith(f"| `VOICE_{name.upper()}` | `{info.default}` |")
         assert info.description
         assert not name.endswith("_ms") or "| ms |" in row
+
+
+@pytest.mark.parametrize(("key", "model"), [("", "offline"), ("k", "openai:gpt-4.1-mini")])
+def test_a_key_in_the_environment_makes_a_real_model_answer(
+    monkeypatch: pytest.MonkeyPatch, key: str, model: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    assert load_settings().model == model
+    assert load_settings(model="ollama:llama3.2").model == "ollama:llama3.2"

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+import socket
+from importlib import metadata
+
+import pytest
+
+from voice_server.doctor import Check, Diagnosis, Finding, examine
+from voice_server.settings import Settings
+from voice_server.transcript import Ink
+
+SECRET = "sk-never-show-this"
+
+_LIGHT = {"stt": "silent", "tts": "pipelines.stt.silent:Silent", "model": "offline"}
+"""Engines that load at once, where it does not matter which."""
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def _check(name: str, **settings: str) -> Check:
+    diagnosis = examine(Settings.model_validate({**_LIGHT, **settings}))
+    return next(check for check in diagnosis.checks if check.name == name)
+
+
+@pytest.mark.engine
+def test_a_machine_with_everything_is_fit() -> None:
+    diagnosis = examine(Settings.model_validate({"model": "offline"}))
+    assert diagnosis.fit, diagnosis.render(Ink())
+    assert {"python", "package", "vad", "stt", "tts", "agent", "model"} <= {check.name for check in diagnosis.checks}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "detail", "fix"),
+    [
+        ("vad", {"vad": "nix"}, "nix: not known", "silero"),
+        ("stt", {"stt": "nix"}, "nix: not known", "whisper"),
+        ("tts", {"tts": "no_such_module:make"}, "'no_such_module' is not installed", "check the name"),
+        ("agent", {"agent": "no_such_module:create"}, "there is no module 'no_such_module'", ""),
+        ("model", {"model": "nix"}, "there is no model 'nix'", "offline"),
+        ("model", {"model": "openai:gpt"}, "needs a key", "OPENAI_API_KEY"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_fix(name: str, settings: dict[str, str], detail: str, fix: str) -> None:
+    check = _check(name, **settings)
+    assert check.finding is Finding.BAD
+    assert detail in check.detail
+    assert fix in check.fix or fix in check.detail
+
+
+def test_a_model_server_is_knocked_at_and_the_key_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://user:{SECRET}@127.0.0.1:{port}/v1")
+        check = _check("model", model="openai:gpt")
+    assert check.finding is Finding.GOOD
+    assert f"127.0.0.1:{port} answers" in check.detail
+    gone = _check("model", model="openai:gpt")
+    assert gone.finding is Finding.BAD
+    assert "OPENAI_BASE_URL" in gone.fix
+    assert SECRET not in f"{check}{gone}"
+
+
+@pytest.mark.parametrize("address", ["nonsense", "http://", "http://host:99999/v1"])
+def test_an_address_that_is_none_is_said_to_be_none(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    check = _check("model", model="openai:gpt")
+    assert check.finding is Finding.BAD
+    assert "OPENAI_BASE_URL is no address" in check.detail
+
+
+def test_a_package_that_claims_our_name_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "0.9" if name == "openai-agents" else version(name))
+    check = _check("package")
+    assert check.finding is Finding.NOTE
+    assert "openai-agents 0.9" in check.detail
+    assert "pip uninstall openai-agents" in check.fix
+
+
+def test_a_note_does_not_make_a_machine_unfit_and_a_fault_does() -> None:
+    note = Check(name="picture", finding=Finding.NOTE, detail="missing", fix="install it")
+    fault = Check(name="stt", finding=Finding.BAD, detail="missing", fix="install it")
+    assert Diagnosis(checks=(note,)).fit
+    assert not Diagnosis(checks=(note, fault)).fit
+    text = Diagnosis(checks=(note, fault)).render(Ink())
+    assert "→ install it" in text
+    assert "cannot run yet" in text
+    assert json.loads(json.dumps(Diagnosis(checks=(fault,)).to_json())) == {
+        "v": 1,
+        "fit": False,
+        "checks": [{"name": "stt", "finding": "bad", "detail": "missing", "fix": "install it"}],
+    }

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.audio.wav import read_wav
+from pipelines.trace import Trace
+from tests.voice_server.test_report import REPORT
+from voice_server.errors import UsageError
+from voice_server.records import Records
+
+
+def _trace() -> Trace:
+    return Trace(agent=np.arange(2_400, dtype=np.int16))
+
+
+def test_everything_is_written_and_the_report_knows_where_the_audio_is(tmp_path: Path) -> None:
+    records = Records(out=tmp_path / "new" / "out", picture=tmp_path / "pictures" / "turn.png")
+    records.prepare()
+    report = records.keep(REPORT, _trace())
+    folder = tmp_path / "new" / "out"
+    assert report.audio.path == str(folder / "agent.wav")
+    assert report.audio.seconds == 0.1
+    assert np.array_equal(read_wav(folder / "agent.wav").samples, _trace().agent)
+    assert json.loads((folder / "report.json").read_text()) == json.loads(json.dumps(report.to_json()))
+    assert "What time is it?" in (folder / "transcript.txt").read_text()
+    assert (tmp_path / "pictures" / "turn.png").stat().st_size > 1_000
+    assert sorted(path.name for path in folder.iterdir()) == ["agent.wav", "report.json", "transcript.txt"]
+
+
+def test_without_a_place_nothing_is_written_but_the_length_is_known(tmp_path: Path) -> None:
+    records = Records()
+    records.prepare()
+    report = records.keep(REPORT, _trace())
+    assert (report.audio.seconds, report.audio.path) == (0.1, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_call(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"--out '.*file/out': cannot write there \(Not a directory\)"):
+        Records(out=tmp_path / "file" / "out").prepare()
+    with pytest.raises(UsageError, match=r"--plot '.*file/x': cannot write there"):
+        Records(picture=tmp_path / "file" / "x" / "turn.png").prepare()
+
+
+@pytest.mark.parametrize("name", ["turn", "turn.gif", "turn.png.txt"])
+def test_a_picture_in_a_format_nobody_draws_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"ends in none of \.png, \.svg, \.pdf"):
+        Records(picture=tmp_path / name).prepare()
+
+
+def test_a_missing_drawing_library_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"needs 'matplotlib'.*pip install 'glove-voice\[plot\]'"):
+        Records(picture=tmp_path / "turn.png").prepare()
