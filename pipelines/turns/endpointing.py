@@ -6,6 +6,7 @@ Above: the turn machine counts the hold from when speech ended. Below: ``answers
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -97,6 +98,7 @@ _SHORT_WORDS = vocabulary("""
 """)
 """Words of one or two letters that are words; anything else so short is being spelled or counted."""
 
+_MARKED_FIGURE = re.compile(r"[0-9][:.][0-9]+\W*$")
 _STOPS = ".。．।॥۔։።…‥"
 _QUESTIONS = "?!？！؟‼⁇⁈⁉\u037e"
 _CLOSING = "\"'”’»)]}）」』】"
@@ -117,7 +119,7 @@ class Endpointing:
     unfinished: float = 1.2
     """Words that stop in the middle, or carry no final mark."""
     dictation: float = 2.0
-    """Words that end in a letter or two, or in a digit or two."""
+    """Words that end in letters or figures given one by one."""
     extendable: float = 0.6
     """A complete answer with which a longer one begins."""
     open_ended: float = 1.6
@@ -187,7 +189,7 @@ class Endpointing:
 
     def _tier(self, heard: Sequence[str], tail: str) -> Hold:
         asks = tail.endswith(tuple(_QUESTIONS))
-        if _spells(heard[-1]):
+        if _spells(heard, tail, asks=asks):
             return Hold(self.dictation, "dictation")
         if asks and heard[-1] not in _DANGLING_ANYWAY:
             return Hold(self.question, "question")
@@ -198,7 +200,18 @@ class Endpointing:
         return Hold(self.unfinished, "unfinished")
 
 
-def _spells(word: str) -> bool:
+def _spells(heard: Sequence[str], tail: str, *, asks: bool) -> bool:
+    """Tell whether the words end in the middle of letters or figures being given one by one.
+
+    A lone figure behind words is an amount ("for 2", "12 times 12?"), and so is one with a mark inside ("7:30").
+    """
+    if not _is_sign(heard[-1]) or _MARKED_FIGURE.search(tail):
+        return False
+    one_of_many = len(heard) == 1 or _is_sign(heard[-2])
+    return one_of_many or (heard[-1].isalpha() and not asks)
+
+
+def _is_sign(word: str) -> bool:
     # Only where words are spelled with letters this is a sign: "да" and "네" are whole words.
     return len(word) <= 2 and word.isascii() and word not in _SHORT_WORDS
 

@@ -19,7 +19,6 @@ __all__ = [
     "is_backchannel",
     "is_unspaced",
     "located_words",
-    "longest_echo",
     "new_words",
     "phrases",
     "vocabulary",
@@ -236,20 +235,6 @@ def without_echo(heard: Sequence[str], spoken: Sequence[str], run: int = ECHO_RU
         if tuple(heard[at : at + run]) in shingles:
             echoed[at : at + run] = [True] * run
     return [word for word, is_echo in zip(heard, echoed, strict=True) if not is_echo]
-
-
-def longest_echo(heard: Sequence[str], spoken: Sequence[str]) -> int:
-    """Count the longest run of consecutive words both have."""
-    longest = 0
-    previous = [0] * (len(spoken) + 1)
-    for word in heard:
-        current = [0] * (len(spoken) + 1)
-        for at, other in enumerate(spoken):
-            if word == other:
-                current[at + 1] = previous[at] + 1
-        longest = max(longest, *current)
-        previous = current
-    return longest
 
 
 def new_words(sent: str, live: str, *, pending: bool = False) -> str:

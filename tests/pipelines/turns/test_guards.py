@@ -35,6 +35,13 @@ def test_a_caller_who_speaks_softly_after_a_pause_is_heard() -> None:
     assert anchored().judge(0.016, 25.0) is NEAR
 
 
+def test_asking_whether_a_level_is_far_rejects_nothing() -> None:
+    field = anchored()
+    assert all(field.is_far(0.01, 0.1) for _ in range(9))
+    assert field.reference(0.1) > 0.07
+    assert not field.is_far(0.04, 0.1)
+
+
 def test_the_third_rejection_in_a_row_moves_the_reference() -> None:
     field = anchored()
     verdicts = [field.judge(0.0032, 25.0 + n) for n in range(4)]
