@@ -31,7 +31,7 @@ ABOUT = (
     "the date. Second, I can do sums for you, such as twelve times seven, or how many ounces are in two pounds. "
     "Third, I can take a message and make sure that somebody gets back to you. For that I will ask how to reach "
     "you, and I will read the number or the address back before I keep anything. You can interrupt me whenever you "
-    "like, and I will stop and listen. So, what would you like to do?"
+    "like, and I will stop and listen."
 )
 
 

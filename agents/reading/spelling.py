@@ -33,7 +33,14 @@ _LEAD_IN = vocabulary(
     "yeah yes",
 )
 _ADDRESS = re.compile(r"[a-z0-9](?:[a-z0-9._+-]*[a-z0-9])?@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
-_TOKEN = re.compile(r"[a-z0-9']+|[@_+]|\.(?=\S)|(?<=[a-z0-9])-(?=[a-z0-9])")
+_LEAD_IN_WORD = re.compile(rf"^(?:\W*(?:{'|'.join(sorted(_LEAD_IN))})(?=[\s,.]+(?!at\b|@)))+")
+"""Words before the address; the last word before "at" is part of it."""
+_RUN = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:\s*[,.\s-]\s*[a-z0-9](?![a-z0-9'])){2,}")
+_TOKEN = re.compile(r"[A-Za-z0-9']+|[@_+]|\.(?=\S)|(?<=[A-Za-z0-9])-(?=[A-Za-z0-9])")
+
+
+TEXT_LIMIT = 500
+"""Characters looked at: twice the longest address, spelled with a separator behind every letter."""
 
 
 def is_address(text: str) -> bool:
@@ -50,27 +57,25 @@ def read_address(text: str) -> str | None:
     Returns:
         The address in lower case; ``None`` when the utterance is not one from its "at" to its domain.
     """
-    said = text.lower().strip().rstrip(".!?")
+    said = text[:TEXT_LIMIT].lower().strip().rstrip(".!?")
     said = re.sub(r"\be[\s-]?mail\b", "email", said)
     said = re.sub(r"\bdouble[\s-]+u\b", "w", said)
     said = re.sub(r"\b([a-z])[\s,-]+(?:as in|for|like)\s+\1[a-z]+", r"\1", said)
-    said = _joined_letters(said)
-    tokens = [token.strip("'") for token in _TOKEN.findall(said)]
-    while tokens and tokens[0] in _LEAD_IN:
-        tokens.pop(0)
-    address = "".join(_characters(tokens))
+    tokens = _TOKEN.findall(_capitalised_runs(_LEAD_IN_WORD.sub("", said)))
+    address = "".join(_characters([token.strip("'") for token in tokens]))
     return address if is_address(address) else None
 
 
-def _joined_letters(said: str) -> str:
-    """Take the separators out of runs of three or more single letters: "l-a-u-r-a" is "laura"; "a.b" is left alone."""
-    run = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:\s*[,.\s-]\s*[a-z0-9](?![a-z0-9'])){2,}")
-    said = re.sub(r"[,;:]", " ", said)
-    return run.sub(lambda match: re.sub(r"[^a-z0-9]", "", match.group()), said)
+def _capitalised_runs(said: str) -> str:
+    """Write runs of three or more single letters as one word in capitals, so that no word is read into them.
+
+    "l-a-u-r-a" is "LAURA", and "d, o, t" is no dot; "a.b" is left alone, for it may be meant.
+    """
+    return _RUN.sub(lambda match: re.sub(r"[^a-z0-9]", "", match[0]).upper(), re.sub(r"[,;:]", " ", said))
 
 
 def _characters(tokens: list[str]) -> list[str]:
-    spelled = sum(len(token) == 1 for token in tokens) >= 2 or any(token in _LETTERS for token in tokens[:1])
+    spelled = any(token.isupper() for token in tokens) or sum(len(token) == 1 for token in tokens) >= 2
     characters = []
     repeat = 1
     for token in tokens:
@@ -78,6 +83,6 @@ def _characters(tokens: list[str]) -> list[str]:
             repeat = 2 if token == "double" else 3
             continue
         meant = _SIGNS.get(token) or _LETTERS.get(token if spelled else "") or str(SMALL.get(token, token))
-        characters.append(meant[:1] * (repeat - 1) + meant)
+        characters.append((meant[:1] * (repeat - 1) + meant).lower())
         repeat = 1
     return characters

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.core.errors import ConfigurationError
+from agents.models.openai_compat import OpenAICompatible
+from agents.models.providers import PROVIDERS, create_model
+
+
+def test_offline_needs_nothing() -> None:
+    assert create_model("offline", {}).name == "offline"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("gpt-4.1", r"no model 'gpt-4.1'; the models are offline, openai:MODEL"),
+        ("", "no model ''"),
+        ("scripted", "no model 'scripted'"),
+        ("opnai:gpt-4.1", "no model 'opnai:gpt-4.1'"),
+        ("openai", r"does not say which model; write for example 'openai:gpt-4.1-mini'"),
+        ("openai:gpt-4.1-mini", "needs a key; set OPENAI_API_KEY"),
+        ("openrouter:x/y", "needs a key; set OPENROUTER_API_KEY"),
+    ],
+)
+def test_what_cannot_be_made_is_named_with_the_fix(spec: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        create_model(spec, {})
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+async def test_every_provider_of_the_table_makes_a_model(name: str) -> None:
+    environ = {"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "GROQ_API_KEY": "k"}
+    model = create_model(f"{name}:some/model:8b", environ)
+    assert isinstance(model, OpenAICompatible)
+    assert model.name == f"{name}:some/model:8b"
+    await model.aclose()

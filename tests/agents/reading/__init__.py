@@ -1,0 +1,1 @@
+"""Values read out of utterances."""
