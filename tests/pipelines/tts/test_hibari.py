@@ -92,7 +92,14 @@ def test_two_calls_take_turns_sentence_by_sentence(voice: HibariVoice) -> None:
             calls.create_task(speak("b"))
 
     clock.run(both())
-    assert order == [("a", 1.0), ("b", 2.0), ("a", 3.0), ("b", 4.0), ("a", 5.0), ("b", 6.0)]
+    assert sorted(order, key=lambda each: each[1]) == [
+        ("a", 1.0),
+        ("b", 2.0),
+        ("a", 3.0),
+        ("b", 4.0),
+        ("a", 5.0),
+        ("b", 6.0),
+    ]
 
 
 def test_trimming_silence_leaves_nothing() -> None:
