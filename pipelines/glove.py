@@ -6,7 +6,7 @@ Above: the cascade drives a ``Responder``. Below: a :class:`Glove` runs requests
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -129,7 +129,6 @@ class _Reply:
         self._feed = feed
         self._clock = clock
         self._after = after
-        self._spoke = False
         self._settled = asyncio.Event()
 
     async def events(self) -> AsyncGenerator[ResponderEvent, None]:
@@ -140,11 +139,8 @@ class _Reply:
         running = asyncio.create_task(self._run())
         try:
             while (event := await feed.next()) is not None:
-                if isinstance(event, TextDelta):
-                    if self._signal.aborted:
-                        continue
-                    self._spoke = True
-                yield event
+                if not (isinstance(event, TextDelta) and self._signal.aborted):
+                    yield event
             for unfinished in feed.unfinished():
                 yield unfinished
             await running
@@ -152,7 +148,7 @@ class _Reply:
             unsubscribe()
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
-            if not self._spoke:
+            if not self._request.worded:
                 self._settled.set()
 
     def abort(self) -> None:
@@ -192,7 +188,10 @@ class _Reply:
             failure.__cause__ = exc
         await self._feed.end()
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                del failure  # Its traceback holds this frame: together they would be a cycle.
 
 
 class _Feed:

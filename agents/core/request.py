@@ -42,6 +42,11 @@ class Request:
         self._opened = False
         self._asked = False
 
+    @property
+    def worded(self) -> bool:
+        """Whether there are words of which it must be settled what was heard."""
+        return bool(self.partial or any(message.text for message in self.replies))
+
     async def open(self) -> None:
         """Make the caller's words part of the conversation. Idempotent; :meth:`run` does it first."""
         if not self._opened:

@@ -72,23 +72,24 @@ class Tool:
     do: ToolWork
     examples: tuple[str, ...] = ()
     """Things a caller might say that want this tool; models that need them read them, others see them as hints."""
+    spec: ToolSpec = field(init=False, repr=False, compare=False)
+    """The tool as a model sees it."""
 
     def __post_init__(self) -> None:
         if not self.name.strip():
             raise DefinitionError(f"a tool needs a name, got {self.name!r}")
         if isinstance(self.input, type) and issubclass(self.input, BaseModel):
-            return
-        if not isinstance(self.input, dict) or self.input.get("type") != "object":
+            schema = self.input.model_json_schema()
+        elif isinstance(self.input, dict) and self.input.get("type") == "object":
+            schema = self.input
+        else:
             raise DefinitionError(
                 f"tool {self.name!r} needs an input: a pydantic model class or a JSON Schema of type 'object', "
                 f"got {self.input!r}"
             )
-
-    @property
-    def spec(self) -> ToolSpec:
-        """The tool as a model sees it."""
-        schema = self.input if isinstance(self.input, dict) else self.input.model_json_schema()
-        return ToolSpec(name=self.name, description=self.description, input_schema=schema, examples=self.examples)
+        # Made once: rendering a schema takes up to a millisecond, and every model call needs them all.
+        spec = ToolSpec(name=self.name, description=self.description, input_schema=schema, examples=self.examples)
+        object.__setattr__(self, "spec", spec)
 
     def read(self, input_args: Any) -> Any:
         """Check what the model wrote.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agents.core.model import ToolSpec
 from agents.reading.numbers import NUMERAL, with_numerals
@@ -80,6 +81,7 @@ def _weight(bag: frozenset[str]) -> float:
     return sum(_LIGHT if word in _EVERYDAY else 1.0 for word in bag)
 
 
+@lru_cache(maxsize=1024)
 def _bag(text: str) -> frozenset[str]:
     """The words of a text, numbers as ``#``, plurals as singulars."""
     found = words(with_numerals(text.replace("-", "")).replace(" ' ", "'"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.core.messages import ToolResultData
 from agents.core.model import ToolSpec
+from agents.reading.assent import read_yes_no
 from agents.reading.vocabulary import vocabulary, words
 
 __all__ = ["DROPPED", "NOT_UNDERSTOOD", "courtesy", "excuse", "is_withdrawal", "say_result"]
@@ -21,6 +22,7 @@ _WITHDRAWALS = ("never mind", "forget it", "cancel that", "cancel", "drop it", "
 _GREETINGS = vocabulary("hello hi hey morning afternoon evening good there")
 _THANKS = vocabulary("thank thanks you very much a lot that's that is all great okay ok no cheers perfect lovely it")
 _FAREWELLS = vocabulary("goodbye bye good-bye good night see you later thanks thank okay ok now so")
+_STOPS = vocabulary("stop wait hang on hold a moment second quiet please okay ok now it that enough sorry shush pause")
 
 
 def say_result(result: ToolResultData) -> str:
@@ -36,7 +38,7 @@ def say_result(result: ToolResultData) -> str:
 
 
 def courtesy(utterance: str) -> str | None:
-    """Answer a greeting, a thank-you or a goodbye; ``None`` for anything else."""
+    """Answer a greeting, a thank-you, a goodbye, a "stop" or a "yes" to nothing; ``None`` for anything else."""
     said = words(utterance)
     if not said:
         return None
@@ -46,6 +48,8 @@ def courtesy(utterance: str) -> str | None:
         return "Goodbye."
     if any(word.startswith("thank") or word == "cheers" for word in said) and all(word in _THANKS for word in said):
         return "You are welcome."
+    if all(word in _STOPS for word in said) or read_yes_no(utterance) is not None:
+        return "All right."
     return None
 
 

@@ -3,15 +3,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from datetime import datetime
 from typing import Any, cast
 
 import pytest
 
 from agents.core.errors import ModelError
+from agents.core.glove import Glove
 from agents.core.prompt import INTERRUPTED_NOTE
 from agents.core.tools import Tool, ToolContext
+from agents.desk import create
+from agents.desk.messages import MessagePad
 from agents.display import DisplayManager
+from agents.models.openai_compat import OpenAICompatible
 from agents.models.scripted import ScriptedCall
+from agents.offline.model import OfflineModel
 from pipelines.clock import RealClock, VirtualClock, fixed
 from pipelines.glove import SETTLEMENT_WAIT_S, GloveResponder
 from pipelines.responder import (
@@ -28,6 +34,7 @@ from pipelines.responder import (
     ToolStarted,
 )
 from tests.agents.core.scenes import Anything, echo, hanging, outline, talking
+from tests.agents.models.completions_server import Answer, call, completions_server, text
 
 
 async def collect(reply: Reply) -> list[ResponderEvent]:
@@ -36,6 +43,14 @@ async def collect(reply: Reply) -> list[ResponderEvent]:
 
 def words(events: list[ResponderEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+async def hear(responder: Responder, said: str) -> list[ResponderEvent]:
+    """Have something answered and hear the whole answer."""
+    reply = responder.draft(said).commit()
+    events = await collect(reply)
+    await reply.settle(words(events), interrupted=False)
+    return events
 
 
 def read_until(reply: Reply, stop: Callable[[ResponderEvent], bool]) -> asyncio.Task[list[ResponderEvent]]:
@@ -200,8 +215,8 @@ async def test_overheard_words_wait_for_a_model_call_that_answers() -> None:
     responder.overheard("Tuesday")
     with pytest.raises(ResponderError):
         await collect(responder.draft("Go").commit())
-    for text in ("Again", "Once more"):
-        await collect(responder.draft(text).commit())
+    for said in ("Again", "Once more"):
+        await hear(responder, said)
     assert ["Tuesday" in str(request.messages) for request in model.requests] == [True, True, False]
 
 
@@ -265,9 +280,9 @@ async def test_what_a_tool_expects_is_what_the_responder_expects() -> None:
     glove, _ = talking([ScriptedCall(name="ask")], "Phone or e-mail?", "Fine.", tools=(tool,))
     responder = GloveResponder(glove, RealClock())
     assert responder.expects() == OPEN_QUESTION
-    await collect(responder.draft("Go").commit())
+    await hear(responder, "Go")
     assert responder.expects() == Expectation(kind=ExpectationKind.CHOICE, choices=("phone", "e-mail"))
-    await collect(responder.draft("Never mind").commit())
+    await hear(responder, "Never mind")
     assert responder.expects() == OPEN_QUESTION
 
 
@@ -309,3 +324,70 @@ def test_waits_for_the_model_and_tool_runs_are_charged_to_the_calls_clock() -> N
         (1.4, "TextDelta"),
         (1.5, "TextCompleted"),
     ]
+
+
+@pytest.mark.wire
+def test_a_real_model_over_a_socket_is_waited_for_while_virtual_time_stands_still() -> None:
+    clock = VirtualClock(fixed(model=0.2))
+
+    async def scene() -> tuple[list[tuple[float, str]], list[str]]:
+        tick = clock.call_at(0.1, lambda: None)
+        answers = (
+            Answer(chunks=[text("Well. "), call(0, id="a", name="echo", arguments="{}")], piece_bytes=50),
+            Answer(chunks=[text("It "), text("is."), text(" Never heard.")], piece_bytes=50),
+            Answer(chunks=[text("Fine.")]),
+        )
+        async with completions_server(*answers) as server:
+            model = OpenAICompatible("m", provider="test", base_url=server.url, api_key="k")
+            glove = Glove(model=model).fold(echo())
+            responder = GloveResponder(glove, clock)
+            said = []
+            reply = responder.draft("Go").commit()
+            async for event in reply.events():
+                if isinstance(event, TextDelta):
+                    said.append((round(clock.now(), 6), event.text))
+                if event == TextDelta(text="is."):
+                    reply.abort()
+            await reply.settle("Well. It", interrupted=True)
+            assert words(await collect(responder.draft("Stop").commit())) == "Fine."
+            await model.aclose()
+            assert server.complaints == []
+        tick.cancel()
+        return said, [message.text for message in await glove.store.get_messages() if message.sender == "agent"]
+
+    said, stored = clock.run(scene())
+    # Text, call and end of the first response, then two pieces of the second; the connection itself costs nothing.
+    assert said == [(0.2, "Well. "), (0.8, "It "), (1.0, "is.")]
+    assert stored == ["Well. ", "It is.", "Fine."]
+
+
+async def test_a_desk_dialogue_through_the_responder() -> None:
+    pad = MessagePad()
+    glove = create(OfflineModel(), now=lambda: datetime(2026, 3, 3, 9, 41), pad=pad)
+    responder = GloveResponder(glove, RealClock())
+    script = [
+        ("Can you take a message?", ExpectationKind.OPEN),
+        ("I am running late.", ExpectationKind.CHOICE),
+        ("Phone.", ExpectationKind.DIGITS),
+        ("Two, seven, nine, four, one, three, eight, six, two.", ExpectationKind.YES_NO),
+        ("What time is it?", ExpectationKind.YES_NO),
+        ("Mm-hm.", ExpectationKind.OPEN),
+    ]
+    for said, expected in script:
+        answer = words(await hear(responder, said))
+        assert responder.expects().kind == expected, answer
+    assert [message.contact for message in pad.kept] == ["279413862"]
+
+
+async def test_a_caller_who_interrupts_the_desk_is_answered_and_the_rest_is_marked_unheard() -> None:
+    glove = create(OfflineModel(), now=lambda: datetime(2026, 3, 3, 9, 41))
+    responder = GloveResponder(glove, RealClock())
+    reply = responder.draft("What can you do?").commit()
+    about = words(await collect(reply))
+    reply.abort()
+    await reply.settle(about[:40], interrupted=True)
+    answer = words(await collect(responder.draft("Stop. What is twelve times seven?").commit()))
+    assert answer == "12 times 7 is 84."
+    settlements = await glove.store.get_settlements()
+    (cut,) = [settled for settled in settlements.values() if settled.interrupted]
+    assert cut.heard == about[:40]

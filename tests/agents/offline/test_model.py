@@ -142,6 +142,9 @@ async def test_it_says_what_it_is_and_what_it_can_do() -> None:
         ("Hello.", "Hello. What can I do for you?"),
         ("Thanks, that's all.", "You are welcome."),
         ("Goodbye.", "Goodbye."),
+        ("Stop.", "All right."),
+        ("Okay, hang on.", "All right."),
+        ("Yes.", "All right."),
     ],
 )
 async def test_courtesies_are_returned(said: str, answer: str) -> None:
