@@ -8,12 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from pipelines.audio.frame import HEARING_RATE, Samples
-from pipelines.audio.levels import rms
+from pipelines.audio.levels import SILENCE_DBFS, dbfs, rms
 
 __all__ = ["OpenSegment"]
 
-_VOICED = 0.1
-"""Of the segment's loudest chunk: -20 dB; what is louder counts as speech when partials are paced."""
+_VOICED_DB = 20.0
+"""Below the segment's loudest chunk; what is louder counts as speech when partials are paced."""
+
+_STEP_DB = 2.0
+"""How finely the levels of chunks are told apart for that."""
 
 _RESUMED = 0.25
 """Of the segment's loudest chunk: -12 dB; what is louder after a pause is speech again."""
@@ -53,7 +56,7 @@ class OpenSegment:
         self._loudest = 0.0
         self._paused_at: int | None = None
         self._resumed = False
-        self._voiced = 0
+        self._by_level = [0] * (int(-SILENCE_DBFS / _STEP_DB) + 1)
         self._voiced_decoded = 0
         self._decodes = 0
 
@@ -65,8 +68,7 @@ class OpenSegment:
         """
         level = rms(samples)
         self._loudest = max(self._loudest, level)
-        if level > _VOICED * self._loudest:
-            self._voiced += len(samples)
+        self._by_level[int(-dbfs(level) / _STEP_DB)] += len(samples)
         quiet = self.total - self._paused_at if self._paused_at is not None else 0
         self._chunks.append(samples)
         self.total += len(samples)
@@ -85,14 +87,18 @@ class OpenSegment:
         self._resumed = False
 
     @property
+    def voiced(self) -> int:
+        """Samples that were about as loud as the loudest: speech, without the quiet before and within it."""
+        loudest = int(-dbfs(self._loudest) / _STEP_DB)
+        return sum(self._by_level[loudest : loudest + int(_VOICED_DB / _STEP_DB)])
+
     def partial_due(self) -> bool:
         """Whether there is enough new speech for another partial."""
         if not self._decodes:
-            return self._voiced >= _FIRST_PARTIAL
+            return self.voiced >= _FIRST_PARTIAL
         every = max(_PARTIAL_EVERY, (self.total - self.start) // _PARTIAL_SHARE)
-        return self._voiced - self._voiced_decoded >= every
+        return self.voiced - self._voiced_decoded >= every
 
-    @property
     def said_at_pause(self) -> bool:
         """Whether all that was said was said at the last pause: only a little silence came after it."""
         return self._paused_at is not None and not self._resumed and self.total - self._paused_at <= _TAIL
@@ -100,7 +106,7 @@ class OpenSegment:
     def take(self, end: int) -> Samples:
         """Return the stretch up to a position, for decoding."""
         self._decodes += 1
-        self._voiced_decoded = self._voiced
+        self._voiced_decoded = self.voiced
         return self._joined()[: end - self.start]
 
     def lock(self, end: int) -> None:

@@ -77,6 +77,8 @@ class _Segment:
     """The open stretch up to the last pause."""
     revision: _Decode | None = None
     """The partial that is outstanding."""
+    revising: bool = False
+    """Whether a partial is about to be begun."""
     ended: bool = False
     said: str = ""
     """The latest partial."""
@@ -117,8 +119,10 @@ class WhisperHearing:
             return
         if (end := it.audio.feed(samples)) is not None:
             self._lock(it, end)
-        elif it.audio.partial_due and it.revision is None and (it.ahead is None or it.ahead.text is not None):
-            it.revision = self._decode(it, it.audio.total, _PARTIAL)
+        elif it.audio.partial_due() and not it.revising:
+            # The gate hands over its pre-roll at once: only after that is it known what was speech and what was quiet.
+            it.revising = True
+            self._clock.call_at(self._clock.now(), self._revise, it)
 
     def pause(self, segment: int) -> None:
         """Decode ahead: if no speech follows, this is the final."""
@@ -133,7 +137,7 @@ class WhisperHearing:
         if (it := self._listening(segment)) is None:
             return
         it.ended = True
-        if it.ahead is not None and it.audio.said_at_pause:
+        if it.ahead is not None and it.audio.said_at_pause():
             last, it.ahead = it.ahead, None
             self._forget_unlocked(it)
         else:
@@ -157,6 +161,12 @@ class WhisperHearing:
     def _listening(self, segment: int) -> _Segment | None:
         it = self._segments.get(segment)
         return None if it is None or it.ended else it
+
+    def _revise(self, it: _Segment) -> None:
+        it.revising = False
+        waits = it.revision is not None or (it.ahead is not None and it.ahead.text is None)
+        if self._listening(it.number) is it and it.audio.partial_due() and not waits:
+            it.revision = self._decode(it, it.audio.total, _PARTIAL)
 
     def _lock(self, it: _Segment, end: int) -> None:
         last, it.ahead = it.ahead, None

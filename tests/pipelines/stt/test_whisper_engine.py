@@ -1,4 +1,5 @@
 import asyncio
+import time
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from pipelines.audio.resample import Resampler
 from pipelines.clock import VirtualClock, fixed
 from pipelines.stt.base import Final, Partial, Recognition
 from pipelines.stt.whisper import Whisper
-from tests.fixtures.catalogue import fixture
-from tests.fixtures.wer import normalised
+from tests.fixtures.catalogue import Fixture, fixture
+from tests.fixtures.human import HumanCaller, digits, prompts, spelled
+from tests.fixtures.wer import normalised, word_errors
 
 pytestmark = pytest.mark.engine
 
@@ -23,12 +25,17 @@ def whisper() -> Whisper:
     return whisper
 
 
-def hearing_of(name: str, seconds_after: float = 0.1) -> Samples:
-    recording = fixture(name)
+def at_16k(recording: Fixture | HumanCaller, seconds_after: float = 0.1) -> Samples:
+    """A recording up to a moment after its last sound, when a pause is noticed."""
     resampler = Resampler(recording.rate, 16_000)
     samples = np.concatenate([resampler.process(recording.samples()), resampler.flush()])
-    end = recording.speech_end_s or recording.duration_s
-    return samples[: int((end + seconds_after) * 16_000)]
+    if recording.speech_end_s is None:
+        return samples
+    return samples[: int((recording.speech_end_s + seconds_after) * 16_000)]
+
+
+def hearing_of(name: str) -> Samples:
+    return at_16k(fixture(name))
 
 
 def final_of(said: list[Recognition]) -> str:
@@ -97,3 +104,52 @@ def test_a_model_is_loaded_once_however_many_threads_ask(whisper: Whisper) -> No
         await asyncio.gather(*(asyncio.to_thread(whisper.warm) for _ in range(4)))
 
     asyncio.run(both())
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["wideband", "phone band"])
+def test_people_are_understood_with_few_errors(whisper: Whisper, phone: bool) -> None:
+    errors = said = 0
+    for caller in prompts(24, phone=phone):
+        heard = final_of(recognise(whisper, at_16k(caller)))
+        errors += word_errors(normalised(caller.words), normalised(heard))
+        said += len(normalised(caller.words))
+    assert errors / said <= (0.08 if phone else 0.06)
+
+
+@pytest.mark.parametrize("number", ["914 857 203", "555 444 111"])
+def test_a_persons_nine_digits_are_heard_without_a_fault(whisper: Whisper, number: str) -> None:
+    heard = final_of(recognise(whisper, at_16k(digits(number, phone=True))))
+    assert "".join(filter(str.isdigit, heard)) == number.replace(" ", "")
+
+
+def test_a_persons_spelled_address_is_written_letter_by_letter_when_spelling_is_expected(whisper: Whisper) -> None:
+    heard = final_of(recognise(whisper, at_16k(spelled("laura@acme.com", phone=True)), spelling=True))
+    assert heard.rstrip(".") == "L, A, U, R, A, at, A, C, M, E, dot, C, O, M"
+
+
+def test_forty_seconds_of_dictation_are_heard_whole_and_once(whisper: Whisper) -> None:
+    one = fixture("dictation")
+    clock, said, feed_cost = VirtualClock(fixed(0.1)), list[Recognition](), list[float]()
+    samples = np.tile(one.samples(), 3)
+    ends = [start for start, _ in one.pauses] + [one.speech_end_s or one.duration_s]
+    pauses = [lap * one.duration_s + end + 0.09 for lap in range(3) for end in ends]
+
+    async def main() -> None:
+        hearing = whisper.open(clock, said.append)
+        hearing.begin(1)
+        due = [int(at * 16_000) for at in pauses]
+        for at in range(0, len(samples), FRAME):
+            before = time.thread_time()
+            hearing.feed(1, samples[at : at + FRAME])
+            if due and at >= due[0]:
+                hearing.pause(1)
+                due.pop(0)
+            feed_cost.append(time.thread_time() - before)
+            await clock.sleep(0.02)
+        hearing.end(1)
+        await clock.sleep(5.0)
+
+    clock.run(main())
+    wanted = normalised(" ".join([one.words] * 3))
+    assert word_errors(wanted, normalised(final_of(said))) / len(wanted) <= 0.06
+    assert max(feed_cost) < 0.010
