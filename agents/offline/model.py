@@ -9,7 +9,7 @@ from typing import Any
 from agents.core.messages import ToolCall
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
 from agents.offline.filling import field_schema, fill, is_free_text, read_value
-from agents.offline.picking import PLAIN, pick
+from agents.offline.picking import PLAIN, Pick, pick, pick_all
 from agents.offline.saying import DROPPED, NOT_UNDERSTOOD, courtesy, excuse, is_withdrawal, say_result
 from agents.offline.situation import Question, Situation, read_situation
 
@@ -18,11 +18,11 @@ __all__ = ["OfflineModel", "Step", "decide"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One response: words, a call, or words and then a call."""
+    """One response: words, calls, or words and then calls."""
 
     text: str = ""
-    call: tuple[str, dict[str, Any]] | None = None
-    """A tool's name and its input."""
+    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    """Tools by name, each with its input."""
 
 
 class OfflineModel:
@@ -38,11 +38,10 @@ class OfflineModel:
         step = decide(read_situation(request.messages), request.tools)
         if step.text:
             yield TextChunk(text=step.text)
-        if step.call is not None:
-            tool_name, inputs = step.call
-            calls = sum(len(message.tool_calls) for message in request.messages)
-            yield ToolCalled(call=ToolCall(id=f"offline_{calls + 1}", tool_name=tool_name, input_args=inputs))
-        yield ModelFinished(stop_reason="stop" if step.call is None else "tool_calls")
+        made = sum(len(message.tool_calls) for message in request.messages)
+        for number, (tool_name, inputs) in enumerate(step.calls, start=made + 1):
+            yield ToolCalled(call=ToolCall(id=f"offline_{number}", tool_name=tool_name, input_args=inputs))
+        yield ModelFinished(stop_reason="tool_calls" if step.calls else "stop")
 
 
 def decide(situation: Situation, tools: Sequence[ToolSpec]) -> Step:
@@ -55,10 +54,12 @@ def decide(situation: Situation, tools: Sequence[ToolSpec]) -> Step:
 
 
 def _to_a_request(utterance: str, tools: Sequence[ToolSpec]) -> Step:
-    picked = pick(utterance, tools)
-    if picked is not None:
-        return Step(call=(picked.tool.name, fill(picked.tool.input_schema, utterance)))
-    return Step(text=courtesy(utterance) or excuse(tools))
+    picks = pick_all(utterance, tools)
+    return _calling(picks) if picks else Step(text=courtesy(utterance) or excuse(tools))
+
+
+def _calling(picks: Sequence[Pick]) -> Step:
+    return Step(calls=tuple((picked.tool.name, fill(picked.tool.input_schema, picked.words)) for picked in picks))
 
 
 def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec]) -> Step:
@@ -70,26 +71,26 @@ def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec])
     field = field_schema(asking.input_schema, question.field)
     value = read_value(field, utterance)
     if value is None or is_free_text(field):
-        others = [tool for tool in tools if tool is not asking]
-        request = pick(utterance, others)
+        request = pick(utterance, [tool for tool in tools if tool is not asking])
         if request is not None and request.score >= PLAIN:
-            return Step(call=(request.tool.name, fill(request.tool.input_schema, utterance)))
+            return _calling([request])
     given = {} if value is None else {question.field: value}
-    return Step(call=(asking.name, {**question.inputs, **given}))
+    return Step(calls=((asking.name, {**question.inputs, **given}),))
 
 
 def _after_a_call(situation: Situation) -> Step:
     *_, latest = situation.outcomes
     question = situation.question
-    said = say_result(latest.result)
+    everything = " ".join(say_result(outcome.result) for outcome in situation.outcomes)
     if question is None:
-        return Step(text=said)
+        return Step(text=everything)
     called = [outcome.call for outcome in situation.outcomes]
     asking = [call for call in called if call.tool_name == question.tool_name]
     if not asking:
         # The caller wanted something else first; the tool is called as before, so that it asks again.
-        return Step(text=f"{said} ", call=(question.tool_name, question.inputs))
+        return Step(text=f"{everything} ", calls=((question.tool_name, question.inputs),))
     if latest.result.status == "error" and asking[-1].input_args != question.inputs:
-        return Step(call=(question.tool_name, question.inputs))
+        return Step(calls=((question.tool_name, question.inputs),))
     unread = asking[-1].input_args == question.inputs and len(asking) == len(called)
+    said = say_result(latest.result)
     return Step(text=f"{NOT_UNDERSTOOD} {said}" if unread and latest.question is not None else said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +11,7 @@ from agents.core.model import ToolSpec
 from agents.reading.numbers import NUMERAL, with_numerals
 from agents.reading.vocabulary import vocabulary, words
 
-__all__ = ["LIKELY", "PLAIN", "Pick", "pick"]
+__all__ = ["LIKELY", "PLAIN", "Pick", "pick", "pick_all"]
 
 LIKELY = 0.4
 """Score from which a tool is called: found with the examples of the desk and utterances that want nothing of it."""
@@ -24,7 +25,7 @@ _LIGHT = 0.25
 _EVERYDAY = vocabulary(
     "a an and any are at be but can could do does for from have i in is it know like may me my of on or please so tell",
     "that the there this to uh um us want we what which will with would you your now s t ll d m re ve hey hi hello",
-    "stop wait no hang okay ok well just",
+    "something was whether wondering if stop wait no hang okay ok well just",
 )
 _SAME = {
     "kilometers": "kilometres",
@@ -34,6 +35,10 @@ _SAME = {
     "email": "mail",
     "phone": "call",
 }
+_SEAM = re.compile(
+    r"[.?!;]+(?:\s+|$)|,\s+(?:and |so |but )?|\s+(?:and|so|but)\s+(?=(?:can|could|do|how|please|tell|what|which)\b)",
+    re.IGNORECASE,
+)
 _KEPT = frozenset(["times"])
 """A plural that is another word."""
 
@@ -45,6 +50,8 @@ class Pick:
     tool: ToolSpec
     score: float
     """0 to 1: 1 is one of its examples, word for word."""
+    words: str
+    """The part of the utterance that wants it."""
 
 
 def pick(utterance: str, tools: Sequence[ToolSpec]) -> Pick | None:
@@ -58,9 +65,38 @@ def pick(utterance: str, tools: Sequence[ToolSpec]) -> Pick | None:
         The best tool that is at least ``LIKELY``, or ``None``.
     """
     said = _bag(utterance)
-    picks = [Pick(tool=tool, score=_score(said, tool)) for tool in tools]
+    picks = [Pick(tool=tool, score=_score(said, tool), words=utterance) for tool in tools]
     best = max(picks, key=lambda candidate: candidate.score, default=None)
     return best if best is not None and best.score >= LIKELY else None
+
+
+def pick_all(utterance: str, tools: Sequence[ToolSpec]) -> list[Pick]:
+    """Find the tools for an utterance that may want several things, or say more than what it wants.
+
+    Args:
+        utterance: what the caller said.
+        tools: what there is.
+
+    Returns:
+        One pick for each thing plainly wanted, in the order said; else the best of the whole and its parts; else none.
+    """
+    whole = pick(utterance, tools)
+    parts = [picked for part in _parts(utterance) if (picked := pick(part, tools)) is not None]
+    plain: dict[str, Pick] = {}
+    for part in parts:
+        if part.score >= PLAIN:
+            plain.setdefault(part.tool.name, part)
+    if len(plain) > 1:
+        return list(plain.values())
+    candidates = [whole, *parts] if whole is not None else parts
+    return [max(candidates, key=lambda candidate: candidate.score)] if candidates else []
+
+
+def _parts(utterance: str) -> list[str]:
+    """Take an utterance apart where another sentence or question begins, but no sum: its numbers stay together."""
+    parts = [part.strip() for part in _SEAM.split(utterance) if part.strip()]
+    numbers = [sum(bool(NUMERAL.fullmatch(word)) for word in with_numerals(part).split()) for part in parts]
+    return [part for part, count in zip(parts, numbers, strict=True) if count in (0, sum(numbers))]
 
 
 def _score(said: frozenset[str], tool: ToolSpec) -> float:

@@ -35,7 +35,10 @@ _LEAD_IN = vocabulary(
 _ADDRESS = re.compile(r"[a-z0-9](?:[a-z0-9._+-]*[a-z0-9])?@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
 _LEAD_IN_WORD = re.compile(rf"^(?:\W*(?:{'|'.join(sorted(_LEAD_IN))})(?=[\s,.]+(?!at\b|@)))+")
 """Words before the address; the last word before "at" is part of it."""
-_RUN = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:\s*[,.\s-]\s*[a-z0-9](?![a-z0-9'])){2,}")
+_RUN = re.compile(
+    r"(?<![a-z0-9'])[a-z0-9](?:(?:\s*[\s-]\s*[a-z0-9](?![a-z0-9'])){2,}|(?:\.\s*[a-z0-9](?![a-z0-9'])){2,})"
+)
+_HYPHENED_SIGN = re.compile(rf"(?<=[a-z0-9])-({'|'.join(_SIGNS)})-(?=[a-z0-9])")
 _TOKEN = re.compile(r"[A-Za-z0-9']+|[@_+]|\.(?=\S)|(?<=[A-Za-z0-9])-(?=[A-Za-z0-9])")
 
 
@@ -59,6 +62,7 @@ def read_address(text: str) -> str | None:
     """
     said = text[:TEXT_LIMIT].lower().strip().rstrip(".!?")
     said = re.sub(r"\be[\s-]?mail\b", "email", said)
+    said = _HYPHENED_SIGN.sub(r" \1 ", said)
     said = re.sub(r"\bdouble[\s-]+u\b", "w", said)
     said = re.sub(r"\b([a-z])[\s,-]+(?:as in|for|like)\s+\1[a-z]+", r"\1", said)
     tokens = _TOKEN.findall(_capitalised_runs(_LEAD_IN_WORD.sub("", said)))

@@ -58,6 +58,12 @@ async def test_sums_are_answered_and_impossible_ones_explained() -> None:
     assert await caller.say("What is seven divided by zero?") == "Nothing can be divided by zero."
 
 
+async def test_two_things_asked_at_once_are_both_answered() -> None:
+    both = "Could you tell me what time it is, and how many minutes there are in three and a half hours?"
+    answer = await Caller().say(both)
+    assert answer == "It is nine forty-one in the morning, on Tuesday, the third of March. 3.5 hours are 210 minutes."
+
+
 async def test_what_the_desk_can_do_is_a_long_answer_of_plain_sentences() -> None:
     about = await Caller().say("What can you do?")
     sentences = re.split(r"(?<=[.?]) ", about)

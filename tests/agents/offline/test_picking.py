@@ -7,7 +7,7 @@ import pytest
 from agents.core.model import ToolSpec
 from agents.desk import create
 from agents.offline.model import OfflineModel
-from agents.offline.picking import PLAIN, pick
+from agents.offline.picking import PLAIN, pick, pick_all
 
 DESK = tuple(tool.spec for tool in create(OfflineModel(), now=lambda: datetime(2026, 3, 3)).tools)
 
@@ -67,3 +67,29 @@ def test_a_tool_without_examples_is_found_by_its_name_and_description() -> None:
     weather = ToolSpec(name="get_weather", description="Forecast for a city.", input_schema={"type": "object"})
     picked = pick("What is the weather forecast?", [weather])
     assert picked is not None and picked.tool is weather
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("What time is it?", [("tell_time", None)]),
+        (
+            "I have a meeting, so could you tell me what time it is and how many minutes there are in two hours?",
+            [
+                ("tell_time", "could you tell me what time it is"),
+                ("calculate", "how many minutes there are in two hours"),
+            ],
+        ),
+        ("I was wondering whether you could help me with something today.", [("describe_desk", None)]),
+        ("What is two, plus three?", [("calculate", "What is two, plus three?")]),
+        ("What is 1,200, minus, seven?", [("calculate", "What is 1,200, minus, seven?")]),
+        ("How many ounces are in two pounds and three ounces?", [("calculate", None)]),
+        ("The boiler is leaking again, and the plumber came on Monday.", []),
+        ("", []),
+    ],
+)
+def test_everything_that_is_plainly_wanted_is_picked(said: str, wanted: list[tuple[str, str | None]]) -> None:
+    picks = pick_all(said, DESK)
+    assert [picked.tool.name for picked in picks] == [name for name, _ in wanted]
+    for picked, (_, words) in zip(picks, wanted, strict=True):
+        assert words is None or picked.words == words

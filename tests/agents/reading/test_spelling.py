@@ -23,6 +23,8 @@ from agents.reading.spelling import read_address
         ("Sure, it's B as in Bravo, O, B at acme dot com", "bob@acme.com"),
         ("You, S, E, R, at, mail, dot, com", "user@mail.com"),
         ("J, O, E, five, at mail dot com", "joe5@mail.com"),
+        ("J-O-E-at-M-A-I-L-dot-C-O-M.", "joe@mail.com"),
+        ("J-O-E at M-A-I-L.C-O-M.", "joe@mail.com"),
         ("a.smith@x-y.co.uk", "a.smith@x-y.co.uk"),
         ("anna hyphen maria underscore b at acme dot org", "anna-maria_b@acme.org"),
         ("double u, I, L, L at acme dot com", "will@acme.com"),
