@@ -10,12 +10,13 @@ that fire first, at their own time.
 from __future__ import annotations
 
 import asyncio
+import heapq
 import selectors
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
-from typing import Any, Protocol, TypeAlias, TypeVar
+from contextvars import Context, ContextVar
+from typing import Any, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 __all__ = [
     "LEASE_LIMIT_S",
@@ -36,9 +37,13 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 LEASE_LIMIT_S = 60.0
 """Real seconds a lease may be held before the run fails: longer than any engine's job, shorter than a CI step."""
+
+RESOLUTION_S = 1e-9
+"""Virtual seconds: timers closer together than this fire together."""
 
 DEADLOCK_LIMIT_S = 5.0
 """Real seconds to wait for a thread or socket when no timer is set and no lease is held: time to join an executor."""
@@ -247,26 +252,44 @@ class _JumpingSelector(selectors.DefaultSelector):
         super().__init__()
         self.time = 0.0
         self._clock = clock
+        self._due: list[float] = []
+        """Times of the timers set, whether or not they were cancelled since."""
+
+    def expect(self, when: float) -> None:
+        """Remember the exact time of a timer."""
+        heapq.heappush(self._due, when)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
             return ready
         if timeout is not None and not self._clock.leased:
-            # Whole nanoseconds, so that 0.1 + 0.2 is due at 0.3; the loop's resolution is one.
-            self.time = round(self.time + timeout, 9)
+            self._jump(self.time + timeout)
             return ready
         ready = super().select(self._clock.patience())
         if not ready:
             raise self._clock.give_up()
         return ready
 
+    def _jump(self, when: float) -> None:
+        """Move to a timer's own time: a sum of floats may miss it, and a timer must not see itself fire early."""
+        while self._due and self._due[0] <= max(self.time, when - RESOLUTION_S):
+            heapq.heappop(self._due)
+        at_timer = bool(self._due) and self._due[0] <= when + RESOLUTION_S
+        self.time = max(self.time, self._due[0] if at_timer else when)
+
 
 class _VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, clock: VirtualClock) -> None:
         self._jumping = _JumpingSelector(clock)
         super().__init__(self._jumping)
-        self._clock_resolution = 1e-9
+        self._clock_resolution = RESOLUTION_S
+
+    def call_at(
+        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        self._jumping.expect(when)
+        return super().call_at(when, callback, *args, context=context)
 
     def time(self) -> float:
         return self._jumping.time

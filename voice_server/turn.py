@@ -6,6 +6,7 @@ Above: ``cli``. Below: everything a call is made of is put together here.
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import cast
 import numpy as np
 
 from agents.core.glove import Glove
-from agents.models import create_model
+from agents.models.providers import create_model
 from pipelines.audio.frame import Samples
 from pipelines.audio.wav import read_wav
 from pipelines.call import Call
@@ -69,7 +70,7 @@ def run(options: TurnOptions, trace: Trace) -> TurnReport:
     """
     settings = options.settings
     recordings = [Recording(frame=read_wav(recorded.path), after_s=recorded.after_s) for recorded in options.recordings]
-    model = create_model(settings.model)
+    model = create_model(settings.model, os.environ)
     agent = make_agent(settings.agent, model, now=lambda: datetime.now().astimezone())
     if not isinstance(agent, Glove):
         raise UsageError(

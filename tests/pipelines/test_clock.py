@@ -59,7 +59,50 @@ def test_every_timer_fires_at_its_own_time_in_order(delays_ms: list[int]) -> Non
 
     clock.run(story())
     assert [due for due, _ in fired] == sorted(delay / 1000 for delay in delays_ms)
-    assert all(abs(due - at) <= 1e-9 for due, at in fired)
+    assert all(due == at for due, at in fired)
+
+
+def test_a_timer_never_sees_itself_fire_early_however_its_time_was_computed() -> None:
+    clock = VirtualClock()
+    early: list[float] = []
+
+    async def story() -> None:
+        when = 0.0
+        for n in range(1, 2000):
+            when += 0.1 / n
+            clock.call_at(when, lambda when=when: early.append(when - clock.now()))
+            await asyncio.sleep(0.0317 / n)
+        await clock.sleep(10)
+
+    clock.run(story())
+    assert max(early) <= 1e-9
+    assert len(early) == 1999
+
+
+def test_time_passes_even_between_timers_that_differ_by_a_rounding_error() -> None:
+    clock = VirtualClock()
+    when = 2.462082
+    rounded = when + 3e-16 * 4
+
+    async def story() -> int:
+        rearmed = 0
+        done = asyncio.get_running_loop().create_future()
+
+        def due() -> None:
+            nonlocal rearmed
+            rearmed += 1
+            if clock.now() >= rounded:
+                done.set_result(None)
+            else:
+                assert rearmed < 5
+                clock.call_at(rounded, due)
+
+        clock.call_at(when, lambda: None).cancel()
+        clock.call_at(rounded, due)
+        await done
+        return rearmed
+
+    assert clock.run(story()) <= 2
 
 
 def test_time_stands_still_while_a_lease_is_held() -> None:
