@@ -46,7 +46,10 @@ class ToolContext:
 
 
 ToolWork: TypeAlias = Callable[[Any, ToolContext], Any | Awaitable[Any]]
-"""From the input (an instance of the tool's model, or a dict for a raw schema) to a result; may be a coroutine."""
+"""From the input (an instance of the tool's model, or a dict for a raw schema) to a result; may be a coroutine.
+
+It runs on the event loop, so it must not block, and it ends when it is cancelled: an abort waits for its clean-up.
+"""
 
 
 class InvalidInputError(Exception):

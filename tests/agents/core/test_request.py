@@ -12,8 +12,10 @@ from agents.core.messages import Message, Usage
 from agents.core.prompt import INTERRUPTED_NOTE
 from agents.core.request import TURN_LIMIT_TEXT
 from agents.core.tools import Tool, ToolContext
+from agents.models.openai_wire import write_messages
 from agents.models.scripted import ScriptedCall, ScriptedModel
 from tests.agents.core.scenes import Anything, Diary, echo, hanging, outline, talking
+from tests.agents.models.completions_server import complaints
 
 
 async def test_a_request_calls_tools_until_the_model_only_speaks() -> None:
@@ -389,3 +391,44 @@ async def test_context_providers_may_return_messages() -> None:
     glove.add_context_provider(provide)
     await glove.process_request("Hello")
     assert outline(model.requests[0].messages) == ["user: Hello", "[runtime] a", "[runtime] b"]
+
+
+@pytest.mark.parametrize("ticks", range(18))
+async def test_abort_at_any_moment_leaves_a_conversation_the_wire_accepts(ticks: int) -> None:
+    async def pause() -> None:
+        await asyncio.sleep(0)
+
+    async def slow(given: Anything, ctx: ToolContext) -> str:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return "done"
+
+    async def context(signal: AbortSignal | None) -> str:
+        await asyncio.sleep(0)
+        return "It rains."
+
+    call = ScriptedCall(name="slow")
+    glove, model = talking(
+        [pause, "Let me ", pause, "see. ", pause, call, pause, call],
+        [pause, "It is ", pause, "done."],
+        tools=(Tool(name="slow", description="", input=Anything, do=slow),),
+    )
+    glove.add_context_provider(context)
+    signal = AbortSignal()
+    request = glove.begin("Go", signal=signal)
+    running = asyncio.ensure_future(request.run())
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    signal.abort()
+    (outcome,) = await asyncio.gather(running, return_exceptions=True)
+    assert isinstance(outcome, (AbortError, Message)), outcome
+    said = "".join(message.text for message in request.replies) + request.partial
+    await request.settle(said[: len(said) // 2], interrupted=True)
+
+    glove.model = model = ScriptedModel(["Fine."])
+    await glove.process_request("Next")
+    wire = write_messages(model.requests[0])
+    assert complaints({"stream": True, "messages": wire}) == []
+    assert [message["content"] for message in wire if message["content"] in ("Go", "Next")] == ["Go", "Next"]
+    shown = "".join(message["content"] or "" for message in wire if message["role"] == "assistant")
+    assert shown.replace(" ", "") == said[: len(said) // 2].replace(" ", "")

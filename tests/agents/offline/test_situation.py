@@ -35,6 +35,18 @@ def test_a_question_is_open_until_the_next_turn_is_over() -> None:
     assert read_situation([*history, agent("Dropped."), person("hello")]).question is None
 
 
+def test_a_question_outlives_an_apology() -> None:
+    history = [
+        person("go"),
+        *calling(ASK),
+        agent("Which number?"),
+        agent("Sorry, I did not catch that."),
+        person("two"),
+    ]
+    question = read_situation(history).question
+    assert question is not None and question.field == "number"
+
+
 def test_without_so_far_the_inputs_of_the_call_go_on() -> None:
     asked = [person("go"), *calling({"ask": "Which?", "field": "n"}), agent("Which?"), person("two")]
     question = read_situation(asked).question
