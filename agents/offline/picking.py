@@ -109,8 +109,10 @@ def _score(said: frozenset[str], tool: ToolSpec) -> float:
 
 
 def _likeness(said: frozenset[str], example: frozenset[str]) -> float:
-    whole = _weight(said) + _weight(example)
-    return 2 * _weight(said & example) / whole if whole else 0.0
+    common = said & example
+    if common <= {"#"}:  # Numbers alone are an answer, not a sum.
+        return 0.0
+    return 2 * _weight(common) / (_weight(said) + _weight(example))
 
 
 def _weight(bag: frozenset[str]) -> float:

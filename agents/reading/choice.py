@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from agents.reading.vocabulary import vocabulary
 
 __all__ = ["read_choice"]
 
+ALIKE, UNLIKE = 0.6, 0.35
+"""Likeness from which a lone word is taken for a choice, and up to which it counts as unlike the others."""
+
+_AROUND = vocabulary("a an by please the via with uh um")
+_REFUSALS = vocabulary("both either neither no none nope nothing yes yeah")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -26,7 +34,19 @@ def read_choice(text: str, choices: Sequence[str]) -> str | None:
         named = [choice for ordinal, choice in zip(_ORDINALS, choices, strict=False) if ordinal in words]
         if "last" in words or "latter" in words:
             named.append(choices[-1])
+    if not named:
+        named = _sounding_like(words, choices)
     return named[0] if len(named) == 1 else None
+
+
+def _sounding_like(words: Sequence[str], choices: Sequence[str]) -> list[str]:
+    """Take a lone misheard word for the choice it is like, if it is like no other: "thong" for "phone"."""
+    said = [word for word in words if word not in _AROUND]
+    if len(said) != 1 or said[0] in _REFUSALS:
+        return []
+    likeness = {choice: SequenceMatcher(None, said[0], "".join(_words(choice))).ratio() for choice in choices}
+    near = [choice for choice in choices if likeness[choice] > UNLIKE]
+    return near if near and likeness[near[0]] >= ALIKE else []
 
 
 def _words(text: str) -> list[str]:

@@ -39,6 +39,7 @@ DESK = tuple(tool.spec for tool in create(OfflineModel(), now=lambda: datetime(2
         ("How is the weather in Rome?", None),
         ("Do you sell shoes?", None),
         ("Yes.", None),
+        ("1, 4 29 7", None),
         ("I am running late.", None),
         ("Thank you.", None),
         ("", None),
