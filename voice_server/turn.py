@@ -39,28 +39,46 @@ from voice_server.report import TurnReport
 from voice_server.settings import Settings
 from voice_server.transports.recorded import RecordedCaller, RecordedOutput, Recording
 
-__all__ = ["run"]
+__all__ = ["House", "run"]
 
 LATE_S = 0.2
 """Seconds between something being played and being reported by the late output: a phone bridge over the internet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _House:
-    """What is loaded once and could serve many calls."""
+class House:
+    """The engines, loaded once; they serve any number of calls."""
 
     vad: SileroModel
     recognizer: Recognizer
     synthesizer: Synthesizer
     phrases: dict[str, Samples]
+    """Sentences rendered beforehand, so that a dead synthesiser can still be apologised for."""
+
+    @classmethod
+    def load(cls, settings: Settings) -> House:
+        """Load what the settings name. Blocking, and not to be called on a loop.
+
+        Raises:
+            EngineError: an engine cannot be had.
+        """
+        turns = TurnSettings()
+        synthesizer = cast(Synthesizer, load_engine(EngineKind.TTS, settings.tts))
+        return cls(
+            vad=cast(SileroModel, load_engine(EngineKind.VAD, settings.vad)),
+            recognizer=cast(Recognizer, load_engine(EngineKind.STT, settings.stt)),
+            synthesizer=synthesizer,
+            phrases=asyncio.run(_render(synthesizer, (turns.not_understood, turns.engine_failed))),
+        )
 
 
-def run(options: TurnOptions, trace: Trace) -> TurnReport:
+def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnReport:
     """Hold the call.
 
     Args:
         options: what was asked.
         trace: is filled as things happen; what is in it stays when the call breaks.
+        house: engines that are loaded already and fit the settings; ``None`` loads them.
 
     Raises:
         WavError: a recording cannot be used.
@@ -77,7 +95,7 @@ def run(options: TurnOptions, trace: Trace) -> TurnReport:
             f"agent {settings.agent!r}: its factory made {type(agent).__name__!r}, not a Glove; return the agent itself"
         )
     turns = _turn_settings(settings)
-    house = _load(settings, (turns.not_understood, turns.engine_failed))
+    engines = house or House.load(settings)
     conversation = options.conversation or uuid.uuid4().hex
 
     async def call(clock: Clock) -> TurnReport:
@@ -85,7 +103,7 @@ def run(options: TurnOptions, trace: Trace) -> TurnReport:
             clock,
             can_pause=options.output is OutputKind.PAUSING,
             late_s=LATE_S if options.output is OutputKind.LATE else 0.0,
-            rate=house.synthesizer.rate,
+            rate=engines.synthesizer.rate,
         )
         caller = RecordedCaller(clock, recordings)
         recorder = Recorder(clock, trace, lambda: output.last_played_at)
@@ -94,18 +112,17 @@ def run(options: TurnOptions, trace: Trace) -> TurnReport:
             recorder.notice(event)
             caller.notice(event)
 
-        engines = Engines(
-            activity=house.vad.open(),
-            recognizer=house.recognizer,
-            synthesizer=house.synthesizer,
-            phrases=house.phrases,
-        )
         try:
             await Call(
                 clock=clock,
                 caller=caller,
                 output=output,
-                engines=engines,
+                engines=Engines(
+                    activity=engines.vad.open(),
+                    recognizer=engines.recognizer,
+                    synthesizer=engines.synthesizer,
+                    phrases=engines.phrases,
+                ),
                 responder=GloveResponder(agent, clock),
                 tell=tell,
                 settings=CascadeSettings(turns=turns, expects=options.expects),
@@ -139,20 +156,7 @@ def _turn_settings(settings: Settings) -> TurnSettings:
     )
 
 
-def _load(settings: Settings, phrases: Iterable[str]) -> _House:
-    vad = cast(SileroModel, load_engine(EngineKind.VAD, settings.vad))
-    recognizer = cast(Recognizer, load_engine(EngineKind.STT, settings.stt))
-    synthesizer = cast(Synthesizer, load_engine(EngineKind.TTS, settings.tts))
-    return _House(
-        vad=vad,
-        recognizer=recognizer,
-        synthesizer=synthesizer,
-        phrases=asyncio.run(_render(synthesizer, phrases)),
-    )
-
-
 async def _render(synthesizer: Synthesizer, texts: Iterable[str]) -> dict[str, Samples]:
-    """Speak sentences beforehand, so that a dead synthesiser can still be apologised for."""
     clock = RealClock()
     rendered = {}
     for text in texts:
