@@ -43,7 +43,7 @@ _ROWS = {
 
 _INK, _GREY, _FAINT, _RULE = "#1a202c", "#718096", "#a0aec0", "#e8ecf1"
 _CALLER, _AGENT, _HELD, _CUT, _BOUND = "#2b6cb0", "#2f855a", "#f6ad55", "#c53030", "#cbd5e0"
-_HELD_INK = "#9c5a10"
+_HELD_INK, _HEARD = "#9c5a10", "#e3f2e9"
 _WORK = {
     SpanKind.STT: ("recogniser", "#a3bfdd"),
     SpanKind.MODEL: ("model", "#b8a5e0"),
@@ -236,7 +236,7 @@ class _Drawing:
         turns = [(self._said_from(commit), commit) for commit in self._marks(MarkKind.COMMIT)]
         for (start_ms, commit), following in zip_longest(turns, turns[1:]):
             if (x := self._at(commit.t_ms)) is not None:
-                self._paper.line((x, x), self._span("turn", "speech"), _CALLER, width=1.4)
+                self._paper.line((x, x), self._span("words", "speech"), _CALLER, width=1.4)
             limit = self._limit(None if following is None else following[0])
             for x, end in self._parts(start_ms, commit.t_ms):
                 room = max(end, limit) - x - 6
@@ -276,14 +276,17 @@ class _Drawing:
         y = top + 4, bottom - 4
         sentences = sorted(self._trace.sentences, key=lambda sentence: sentence.start_ms)
         for sentence, following in zip_longest(sentences, sentences[1:]):
-            for x in self._parts(sentence.start_ms, sentence.end_ms):
-                self._paper.pill(x, y, "#e3f2e9", edge=_AGENT)
-                self._paper.words(x[0] + 6, sum(y) / 2, sentence.heard, _INK, room=x[1] - x[0] - 10, size=12)
+            for piece in self._stave.pieces:
+                if part := piece.clip(sentence.start_ms, sentence.end_ms):
+                    x = self._x(part[0]), self._x(part[1])
+                    self._paper.pill(x, y, _HEARD, edge=_AGENT)
+                    words = _words_between(sentence, piece.start_ms, piece.end_ms)
+                    self._paper.words(x[0] + 6, sum(y) / 2, words, _INK, room=x[1] - x[0] - 10, size=12)
             self._unheard(sentence, y, self._limit(None if following is None else following.start_ms))
         for mark in self._marks(MarkKind.CANCEL):
             if (at := self._at(mark.t_ms)) is not None:
                 self._paper.line((at, at), self._rows["agent"], _CUT, width=1.8)
-                self._paper.words(at + 5, self._rows["agent"][1] - 9, f"✂ {mark.label}", _CUT, size=11)
+                self._paper.words(at + 5, self._rows["agent"][1] - 9, f"✂ {_plain(mark.label)}", _CUT, size=11)
 
     def _unheard(self, sentence: Sentence, y: tuple[float, float], limit: float) -> None:
         """Show what was cut off behind where it was cut."""
@@ -302,13 +305,26 @@ class _Drawing:
             if (x := self._at(mark.t_ms)) is not None:
                 limit = self._limit(None if following is None else following.t_ms)
                 self._paper.words(x, y, "▲", _CUT, align="center", size=9)
-                self._paper.words(x + 8, y, mark.label, _INK, room=limit - x - 8, size=11)
+                self._paper.words(x + 8, y, _plain(mark.label), _INK, room=limit - x - 8, size=11)
+
+
+def _plain(label: str) -> str:
+    return label.replace("_", " ")
 
 
 def _stages(wait: Wait) -> Iterable[tuple[str, float, float, str]]:
     yield "endpoint", wait.speech_end_ms, wait.commit_ms, _BOUND
     yield "model", wait.commit_ms, wait.first_text_ms, _WORK[SpanKind.MODEL][1]
     yield "tts", wait.first_text_ms, wait.first_sound_ms, _WORK[SpanKind.TTS][1]
+
+
+def _words_between(sentence: Sentence, start_ms: float, end_ms: float) -> str:
+    """Give the words of a sentence that belong on a stave which holds only some of it, taking its pace as even."""
+    length = max(sentence.end_ms - sentence.start_ms, 1.0)
+    first, last = ((t_ms - sentence.start_ms) / length * len(sentence.heard) for t_ms in (start_ms, end_ms))
+    begin = 0 if first <= 0 else sentence.heard.rfind(" ", 0, int(first)) + 1
+    end = len(sentence.heard) if last >= len(sentence.heard) else sentence.heard.rfind(" ", 0, int(last)) + 1
+    return ("… " if begin else "") + sentence.heard[begin:end] + ("…" if end < len(sentence.heard) else "")
 
 
 def _new_words(before: str, after: str) -> str:

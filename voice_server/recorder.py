@@ -145,6 +145,7 @@ class Recorder:
 
     def _committed(self, event: TurnCommitted, now: float) -> None:
         self._turns[event.turn] = _Turn(event, now)
+        self._trace.mark(MarkKind.COMMIT, self._ms(now), event.text)
         self._trace.span(SpanKind.STT, self._ms(event.ended_at), self._ms(event.heard_at))
 
     def _returned(self, event: ToolReturned, now: float) -> None:

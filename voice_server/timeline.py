@@ -5,8 +5,11 @@ Above: ``picture``. Everything here is arithmetic on milliseconds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+import numpy as np
 
 from pipelines.trace import Trace
 
@@ -18,10 +21,16 @@ _MARGIN_MS = 400.0
 _LONGEST_SILENCE_MS = 2_000.0
 """A longer stretch in which nothing happened is cut."""
 
-_STAVE_MS = 9_000.0
+_STAVE_MS = 13_000.0
 """Most of a call on one stave: at 1600 pixels a word of normal speech still has room for its letters."""
 
 _SHORTEST_STAVE_MS = 4_000.0
+_SLACK = 0.3
+"""How far, of a stave, a break may move from an even share to a moment when nobody speaks."""
+
+_MOMENTS = 49
+"""How many moments are looked at for a break."""
+
 _GAP_MS = 250.0
 """Width of a cut on paper."""
 
@@ -101,8 +110,11 @@ def _stretches(trace: Trace, longest_ms: float) -> Iterator[tuple[float, float]]
     busy = sorted(_busy(trace))
     for start, end in _merge(busy):
         begin = start
-        while end - begin > longest_ms:
-            cut = _quiet_moment(busy, begin + longest_ms * 0.6, begin + longest_ms)
+        while (rest := end - begin) > longest_ms:
+            staves = math.ceil(rest / longest_ms)
+            share = begin + rest / staves
+            earliest = max(share - _SLACK * rest / staves, end - (staves - 1) * longest_ms)
+            cut = _quiet_moment(busy, share, earliest, min(share + _SLACK * rest / staves, begin + longest_ms))
             yield begin, cut
             begin = cut
         yield begin, end
@@ -126,8 +138,7 @@ def _merge(busy: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return [(max(0.0, start - _MARGIN_MS), end + _MARGIN_MS) for start, end in kept] or [(0.0, _SHORTEST_STAVE_MS)]
 
 
-def _quiet_moment(busy: list[tuple[float, float]], earliest_ms: float, latest_ms: float) -> float:
-    """Find the latest moment of those at which the fewest things go on."""
-    steps = 40
-    moments = [latest_ms - (latest_ms - earliest_ms) * step / steps for step in range(steps + 1)]
-    return min(moments, key=lambda moment: sum(start < moment < end for start, end in busy))
+def _quiet_moment(busy: list[tuple[float, float]], wanted_ms: float, earliest_ms: float, latest_ms: float) -> float:
+    """Find, of the moments at which the fewest things go on, the nearest to the wanted one."""
+    moments: list[float] = np.linspace(earliest_ms, latest_ms, _MOMENTS).tolist()
+    return min(moments, key=lambda at: (sum(start < at < end for start, end in busy), abs(at - wanted_ms)))

@@ -106,12 +106,15 @@ def _agent(utterance: Utterance, page: _Page) -> Iterator[str]:
 
 def _figures(turn: CallerTurn, page: _Page) -> Iterator[str]:
     latency = turn.latency_ms
-    stages = {"endpoint": latency.endpoint, "model": latency.model, "tts": latency.tts, "(stt)": latency.stt}
+    stages = {"endpoint": latency.endpoint, "model": latency.model, "tts": latency.tts}
     parts = [f"{name} {value}" for name, value in stages.items() if value is not None]
+    figures = " + ".join(parts)
     if latency.voice_to_voice is not None:
-        parts.insert(0, f"⏱ {latency.voice_to_voice} ms to the first sound:")
+        figures = f"⏱ {latency.voice_to_voice} ms to the first sound = {figures}"
+    if latency.stt is not None:
+        figures += f" (its text was there after {latency.stt})"
     if parts:
-        yield from page.entry("", "  ".join(parts))
+        yield from page.entry("", figures)
 
 
 def _tool(tool: ToolUse) -> str:
