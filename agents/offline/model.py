@@ -9,8 +9,17 @@ from typing import Any
 from agents.core.messages import ToolCall
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
 from agents.offline.filling import field_schema, fill, is_free_text, read_value
-from agents.offline.picking import PLAIN, Pick, pick, pick_all
-from agents.offline.saying import DROPPED, NOT_UNDERSTOOD, courtesy, excuse, is_withdrawal, say_result
+from agents.offline.picking import PLAIN, Pick, pick_all
+from agents.offline.saying import (
+    ALL_RIGHT,
+    DROPPED,
+    NOT_UNDERSTOOD,
+    courtesy,
+    excuse,
+    is_stop,
+    is_withdrawal,
+    say_result,
+)
 from agents.offline.situation import Question, Situation, read_situation
 
 __all__ = ["OfflineModel", "Step", "decide"]
@@ -71,9 +80,13 @@ def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec])
     field = field_schema(asking.input_schema, question.field)
     value = read_value(field, utterance)
     if value is None or is_free_text(field):
-        request = pick(utterance, [tool for tool in tools if tool is not asking])
-        if request is not None and request.score >= PLAIN:
-            return _calling([request])
+        if is_stop(utterance):
+            return Step(text=f"{ALL_RIGHT} ", calls=((asking.name, question.inputs),))
+        others = [tool for tool in tools if tool is not asking]
+        # Of free words only the whole can be a request: a message may well have a question in it.
+        picks = pick_all(utterance, others, whole_only=is_free_text(field))
+        if requests := [picked for picked in picks if picked.score >= PLAIN]:
+            return _calling(requests)
     given = {} if value is None else {question.field: value}
     return Step(calls=((asking.name, {**question.inputs, **given}),))
 
@@ -92,5 +105,6 @@ def _after_a_call(situation: Situation) -> Step:
     if latest.result.status == "error" and asking[-1].input_args != question.inputs:
         return Step(calls=((question.tool_name, question.inputs),))
     unread = asking[-1].input_args == question.inputs and len(asking) == len(called)
+    unread = unread and not is_stop(situation.utterance)
     said = say_result(latest.result)
     return Step(text=f"{NOT_UNDERSTOOD} {said}" if unread and latest.question is not None else said)

@@ -70,18 +70,20 @@ def pick(utterance: str, tools: Sequence[ToolSpec]) -> Pick | None:
     return best if best is not None and best.score >= LIKELY else None
 
 
-def pick_all(utterance: str, tools: Sequence[ToolSpec]) -> list[Pick]:
+def pick_all(utterance: str, tools: Sequence[ToolSpec], *, whole_only: bool = False) -> list[Pick]:
     """Find the tools for an utterance that may want several things, or say more than what it wants.
 
     Args:
         utterance: what the caller said.
         tools: what there is.
+        whole_only: whether its parts are not looked at by themselves.
 
     Returns:
         One pick for each thing plainly wanted, in the order said; else the best of the whole and its parts; else none.
     """
     whole = pick(utterance, tools)
-    parts = [picked for part in _parts(utterance) if (picked := pick(part, tools)) is not None]
+    said = [] if whole_only else _parts(utterance)
+    parts = [picked for part in said if (picked := pick(part, tools)) is not None]
     plain: dict[str, Pick] = {}
     for part in parts:
         if part.score >= PLAIN:

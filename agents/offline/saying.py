@@ -10,9 +10,10 @@ from agents.core.model import ToolSpec
 from agents.reading.assent import read_yes_no
 from agents.reading.vocabulary import vocabulary, words
 
-__all__ = ["DROPPED", "NOT_UNDERSTOOD", "courtesy", "excuse", "is_withdrawal", "say_result"]
+__all__ = ["ALL_RIGHT", "DROPPED", "NOT_UNDERSTOOD", "courtesy", "excuse", "is_stop", "is_withdrawal", "say_result"]
 
 NOT_UNDERSTOOD = "Sorry, I did not get that."
+ALL_RIGHT = "All right."
 DROPPED = "All right, I have dropped that."
 
 EXAMPLES_SHOWN = 3
@@ -48,9 +49,15 @@ def courtesy(utterance: str) -> str | None:
         return "Goodbye."
     if any(word.startswith("thank") or word == "cheers" for word in said) and all(word in _THANKS for word in said):
         return "You are welcome."
-    if all(word in _STOPS for word in said) or read_yes_no(utterance) is not None:
-        return "All right."
+    if is_stop(utterance) or read_yes_no(utterance) is not None:
+        return ALL_RIGHT
     return None
+
+
+def is_stop(utterance: str) -> bool:
+    """Whether the caller only wants the agent to be quiet for a moment."""
+    said = words(utterance)
+    return bool(said) and all(word in _STOPS for word in said)
 
 
 def is_withdrawal(utterance: str) -> bool:

@@ -128,6 +128,27 @@ async def test_another_request_in_between_is_answered_and_the_question_asked_aga
     assert len(caller.kept()) == 1
 
 
+async def test_two_things_asked_in_between_are_both_answered_first() -> None:
+    caller = Caller()
+    await caller.say("Can you take a message?", "Hello there.", "phone", NUMBER)
+    both = "I am in a hurry, so could you tell me what time it is and how many minutes there are in three hours?"
+    reply = await caller.say(both)
+    assert reply.startswith("It is nine forty-one") and reply.endswith(f"3 hours are 180 minutes. {READ_BACK}")
+
+
+async def test_a_question_inside_a_message_stays_in_it() -> None:
+    caller = Caller()
+    message = "The meeting was moved, please ask them: what time is it?"
+    assert await caller.say("Can you take a message?", message) == "How can we reach you, by phone or by e-mail?"
+    await caller.say("phone", NUMBER, "yes")
+    assert [kept.text for kept in caller.kept()] == [message]
+
+
+async def test_a_stop_is_not_taken_for_the_message() -> None:
+    caller = Caller()
+    assert await caller.say("Can you take a message?", "Stop.") == "All right. What is the message?"
+
+
 async def test_an_answer_that_is_neither_yes_nor_no_keeps_nothing() -> None:
     caller = Caller()
     reply = await caller.say("Can you take a message?", "Hello there.", "phone", NUMBER, "banana")

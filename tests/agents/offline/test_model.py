@@ -103,6 +103,15 @@ async def test_a_new_request_is_answered_first_and_the_question_asked_again() ->
     ]
 
 
+async def test_a_stop_is_no_answer_and_the_question_is_asked_again_without_blame() -> None:
+    glove = Glove(model=OfflineModel()).fold(booking())
+    assert await converse(glove, "Book a table", "Stop.", "four") == [
+        "For how many people?",
+        "All right. For how many people?",
+        "Outside?",
+    ]
+
+
 async def test_a_value_the_tool_refuses_is_asked_for_again() -> None:
     def do(given: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
         if "people" not in given:
