@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CALLERS := tests/fixtures/audio
 DEMO := $(addprefix $(CALLERS)/,what-time-is-it.wav three-miles.wav what-can-you-do.wav stop-tell-me-the-time.wav@+1.5)
-PROMPTS := asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
+PROMPTS := asterisk-core-sounds-en asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format bench setup lock clean prompts
@@ -51,8 +51,8 @@ clean:  ## delete .venv, caches and everything made
 
 # The environment: pip fetches uv (its pin and hashes are in the lock), uv fetches the rest ten times faster than pip.
 $(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "make: glove-voice needs Python 3.11 or newer, '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo missing);" \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "make: glove-voice needs Python 3.11 or newer and '$(PYTHON)' is older or missing;" \
 			"install one and name it: make PYTHON=python3.12 …" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || rm -rf .venv
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv || { \
@@ -65,10 +65,10 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 # Human recordings that some tests listen to; without them those tests say what is missing and skip.
+AS_ROOT = $(shell if [ "$$(id -u)" = 0 ]; then echo env; elif sudo -n true 2>/dev/null; then echo sudo; else echo false; fi)
+APT_GET = $(AS_ROOT) DEBIAN_FRONTEND=noninteractive apt-get -qq
+
 prompts:
-	@dpkg-query --show $(PROMPTS) >/dev/null 2>&1 || { \
-		if ! command -v apt-get >/dev/null; then root=false; \
-		elif [ "$$(id -u)" = 0 ]; then root=env; \
-		elif sudo -n true 2>/dev/null; then root=sudo; else root=false; fi; \
-		if [ $$root = false ]; then echo "make: tests on human recordings will skip; they need: apt-get install $(PROMPTS)" >&2; \
-		else export DEBIAN_FRONTEND=noninteractive; $$root apt-get update -qq && $$root apt-get install -qq -y $(PROMPTS) >/dev/null; fi; }
+	@dpkg-query --show $(PROMPTS) >/dev/null 2>&1 \
+		|| { $(APT_GET) update && $(APT_GET) install --yes $(PROMPTS); } >/dev/null \
+		|| echo "make: tests on human recordings will skip; they need: apt-get install $(PROMPTS)" >&2

@@ -32,7 +32,12 @@ def _run(suite: str, folder: Path, ci: str) -> subprocess.CompletedProcess[str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", str(folder)]
     return subprocess.run(
-        command, env={**os.environ, "CI": ci}, capture_output=True, text=True, cwd=folder, check=False
+        command,
+        env={**os.environ, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
     )
 
 

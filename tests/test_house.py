@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agents.models.providers import create_model
 from voice_server.settings import settings_table
 
 ROOT = Path(__file__).parent.parent
@@ -47,6 +50,17 @@ def test_the_readme_says_what_each_dependency_is_for() -> None:
 
 def test_the_readme_lists_exactly_the_settings_there_are() -> None:
     assert settings_table() in README, f"put this table into README.md:\n\n{settings_table()}\n"
+
+
+def test_the_readme_s_agent_answers() -> None:
+    """Run the listing as a user would paste it."""
+    listing = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert listing is not None
+    scope: dict[str, Any] = {"__name__": "weather"}
+    exec(compile(listing[1], "weather.py", "exec", dont_inherit=True), scope)
+    agent = scope["create"](create_model("offline", {}), now=None)
+    answer = asyncio.run(agent.process_request("What will the weather be like in Graz?"))
+    assert answer.text == "In Graz it will rain."
 
 
 def test_the_changelog_knows_the_version_or_that_it_is_not_out() -> None:
