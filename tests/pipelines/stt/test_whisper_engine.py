@@ -10,7 +10,7 @@ from pipelines.clock import VirtualClock, fixed
 from pipelines.stt.base import Final, Partial, Recognition
 from pipelines.stt.whisper import Whisper
 from tests.fixtures.catalogue import Fixture, fixture
-from tests.fixtures.human import HumanCaller, digits, prompts, spelled
+from tests.fixtures.human import HumanCaller, MissingPackageError, digits, prompts, spelled
 from tests.fixtures.wer import normalised, word_errors
 
 pytestmark = pytest.mark.engine
@@ -23,6 +23,15 @@ def whisper() -> Whisper:
     whisper = Whisper()
     whisper.warm()
     return whisper
+
+
+@pytest.fixture
+def people() -> None:
+    """Skip where the recordings of people are not installed."""
+    try:
+        spelled("a")
+    except MissingPackageError as missing:
+        pytest.skip(str(missing))
 
 
 def at_16k(recording: Fixture | HumanCaller, seconds_after: float = 0.1) -> Samples:
@@ -106,6 +115,7 @@ def test_a_model_is_loaded_once_however_many_threads_ask(whisper: Whisper) -> No
     asyncio.run(both())
 
 
+@pytest.mark.usefixtures("people")
 @pytest.mark.parametrize("phone", [False, True], ids=["wideband", "phone band"])
 def test_people_are_understood_with_few_errors(whisper: Whisper, phone: bool) -> None:
     errors = said = 0
@@ -116,12 +126,14 @@ def test_people_are_understood_with_few_errors(whisper: Whisper, phone: bool) ->
     assert errors / said <= (0.08 if phone else 0.06)
 
 
+@pytest.mark.usefixtures("people")
 @pytest.mark.parametrize("number", ["914 857 203", "555 444 111"])
 def test_a_persons_nine_digits_are_heard_without_a_fault(whisper: Whisper, number: str) -> None:
     heard = final_of(recognise(whisper, at_16k(digits(number, phone=True))))
     assert "".join(filter(str.isdigit, heard)) == number.replace(" ", "")
 
 
+@pytest.mark.usefixtures("people")
 def test_a_persons_spelled_address_is_written_letter_by_letter_when_spelling_is_expected(whisper: Whisper) -> None:
     heard = final_of(recognise(whisper, at_16k(spelled("laura@acme.com", phone=True)), spelling=True))
     assert heard.rstrip(".") == "L, A, U, R, A, at, A, C, M, E, dot, C, O, M"
