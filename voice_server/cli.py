@@ -157,7 +157,8 @@ def _turn(parsed: argparse.Namespace) -> int:
     except (WavError, EngineError, ConfigurationError) as error:
         raise UsageError(str(error)) from error
     except BaseException:
-        records.keep_sound(trace)  # what was said is worth having, most of all when something broke
+        if len(trace.agent):  # what was said is worth having, most of all when something broke
+            records.keep_sound(trace)
         raise
     report = records.keep(report, trace)
     if parsed.json:

@@ -7,15 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from pipelines.audio.wav import WavError
+from pipelines.audio.wav import WavError, read_wav
 from pipelines.engines import EngineError, EngineKind
 from pipelines.responder import ExpectationKind
 from pipelines.trace import Trace
 from tests.voice_server.test_report import REPORT
 from voice_server import turn
 from voice_server.cli import main
+from voice_server.errors import UsageError
 from voice_server.options import OutputKind, TurnOptions
 from voice_server.report import TurnReport
 
@@ -26,9 +28,11 @@ class _Run:
     def __init__(self) -> None:
         self.options: TurnOptions | None = None
         self.error: BaseException | None = None
+        self.said = np.zeros(0, np.int16)
 
     def __call__(self, options: TurnOptions, trace: Trace) -> TurnReport:
         self.options = options
+        trace.agent = self.said
         if self.error is not None:
             raise self.error
         return REPORT
@@ -103,9 +107,17 @@ def test_a_users_mistake_is_one_sentence_and_status_2(
 
 def test_what_was_said_is_kept_when_the_call_breaks(run: _Run, tmp_path: Path) -> None:
     run.error = RuntimeError("a fault of ours")
+    run.said = np.ones(240, np.int16)
     with pytest.raises(RuntimeError):
         main(["turn", "a.wav", "--out", str(tmp_path)])
-    assert (tmp_path / "agent.wav").exists()
+    assert len(read_wav(tmp_path / "agent.wav").samples) == 240
+
+
+def test_what_an_earlier_run_wrote_stays_when_a_call_never_begins(run: _Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.wav").write_text("kept")
+    run.error = UsageError("no such agent")
+    assert main(["turn", "a.wav", "--out", str(tmp_path)]) == 2
+    assert (tmp_path / "agent.wav").read_text() == "kept"
 
 
 def test_ctrl_c_leaves_without_a_traceback(run: _Run) -> None:
