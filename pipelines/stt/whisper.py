@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from pipelines.audio.frame import Samples
+from pipelines.audio.frame import HEARING_RATE, Samples
 from pipelines.clock import Clock
 from pipelines.lane import Job, Lane
 from pipelines.stt.base import Emit, Final, Hearing, Partial, RecognitionFailed
@@ -22,6 +22,9 @@ __all__ = ["Whisper", "WhisperHearing"]
 
 _FINAL, _PARTIAL = 0, 1
 """Priorities in the lane."""
+
+_SLICE = HEARING_RATE
+"""The most audio a segment takes at once, so that however much is fed, no stretch outgrows the decoder."""
 
 
 class Whisper:
@@ -117,9 +120,10 @@ class WhisperHearing:
         """Take audio; now and then a partial is begun, or a long stretch locked."""
         if (it := self._listening(segment)) is None:
             return
-        if (end := it.audio.feed(samples)) is not None:
-            self._lock(it, end)
-        elif it.audio.partial_due() and not it.revising:
+        for at in range(0, len(samples), _SLICE):
+            if (end := it.audio.feed(samples[at : at + _SLICE])) is not None:
+                self._lock(it, end)
+        if it.audio.partial_due() and not it.revising:
             # The gate hands over its pre-roll at once: only after that is it known what was speech and what was quiet.
             it.revising = True
             self._clock.call_at(self._clock.now(), self._revise, it)

@@ -213,6 +213,15 @@ def test_speech_without_any_pause_is_cut_before_the_window_is_full() -> None:
     assert max(ear.heard) <= 28.0
 
 
+def test_a_minute_fed_at_once_is_cut_like_any_other() -> None:
+    async def story(caller: Caller) -> None:
+        caller.hearing.begin(1)
+        caller.hearing.feed(1, voice(60.0))
+        caller.hearing.end(1)
+
+    assert [text for _, text in call(story, Ear(), fixed(0.0)).finals] == ["28.0 28.0 4.0"]
+
+
 def test_two_segments_do_not_mix_and_each_has_one_final() -> None:
     async def story(caller: Caller) -> None:
         caller.hearing.begin(1)

@@ -100,7 +100,8 @@ def test_what_is_only_the_prompt_is_an_echo_and_an_address_is_not() -> None:
 
 
 def test_what_the_prompt_makes_of_a_noise_is_not_kept() -> None:
-    assert not is_spelled(attempt((" I, O, E, O, M", None), no_speech=0.55), SPELLING_PROMPT)
+    assert not is_spelled(attempt((" I, O, E, O, M", None), no_speech=0.65), SPELLING_PROMPT)
+    assert not is_spelled(attempt((" of,", None), logprob=-2.1), SPELLING_PROMPT)
     assert not is_spelled(attempt((" I, I, I, I, I", None), ended=False), SPELLING_PROMPT)
     assert not is_spelled(attempt(), SPELLING_PROMPT)
 
