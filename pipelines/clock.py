@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context, ContextVar
-from typing import Any, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
+from typing import Any, Protocol, TypeAlias, TypeVar, TypeVarTuple
 
 __all__ = [
     "LEASE_LIMIT_S",
@@ -286,7 +286,7 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
         self._clock_resolution = RESOLUTION_S
 
     def call_at(
-        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         self._jumping.expect(when)
         return super().call_at(when, callback, *args, context=context)

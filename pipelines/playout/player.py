@@ -241,7 +241,8 @@ class Player:
             self._advanced_to = 0
         if (utterance := self.current) is None:
             return
-        self._runs_dry_at = max(self._runs_dry_at, now)
+        if utterance.unplayed_s > 0:
+            self._runs_dry_at = max(self._runs_dry_at, now)
         quantum = int(self.settings.quantum_s * self._rate)
         while utterance.unplayed_s > 0 and self._runs_dry_at - self.settings.lead_s <= now:
             samples = utterance.audio(utterance.given_samples, quantum)

@@ -166,9 +166,7 @@ class SpeechDetector:
         self._level = max(self._level, level)
         self._sureness = max(self._sureness, probability)
         self._paused = False
-        found: list[Detection] = [
-            SpeechProgressed(voiced_s=self._voiced_s, level=self._level, sureness=self._sureness)
-        ]
+        found: list[Detection] = [SpeechProgressed(voiced_s=self._voiced_s, level=self._level, sureness=self._sureness)]
         needed = self.settings.confirm_asked_s if asked else self.settings.confirm_s
         if self._state is _State.TENTATIVE and self._voiced_s >= needed - 1e-9:
             self._state = _State.SPEAKING

@@ -138,10 +138,13 @@ class Story:
     def causes(self) -> list[Cause]:
         return [cancel.cause for cancel in self.all(Cancel)]
 
-    @property
     def silent(self) -> bool:
         """Whether the output is held just now."""
         return len(self.all(Hold)) > len(self.all(Resume))
+
+    def asked(self) -> bool:
+        """Whether a question is open just now."""
+        return self.machine.asked
 
     def _did(self, actions: list[TurnAction]) -> None:
         self.actions += [(self.now, action) for action in actions]
