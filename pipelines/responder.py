@@ -35,6 +35,8 @@ class ExpectationKind(StrEnum):
     CHOICE = "choice"
     DIGITS = "digits"
     SPELLING = "spelling"
+    DICTATION = "dictation"
+    """Sentences in the caller's own time: a message, a complaint, a story."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,7 @@ class _Taking:
     def take(self, given: MessageInput, ctx: ToolContext) -> dict[str, Any]:
         text = (given.message or "").strip()
         if not text:
+            ctx.expect("dictation")
             return _ask(given, "message", "What is the message?")
         given = given.model_copy(update={"message": text})
         if given.reach is None:

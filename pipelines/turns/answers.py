@@ -89,6 +89,8 @@ def read_answer(text: str, expectation: Expectation) -> Reading:
             return _read_digits(heard, expectation.length)
         case ExpectationKind.SPELLING:
             return _read_spelling(_spelled_words(text))
+        case ExpectationKind.DICTATION:
+            return Reading.COMPLETE if _without_closer(heard)[1] else Reading.OPEN_ENDED
         case ExpectationKind.OPEN:
             return Reading.OTHER
 

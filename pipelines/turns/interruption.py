@@ -26,8 +26,8 @@ class Interruption:
     wordless_s: float = 3.0
     """Voice after which even speech without text interrupts."""
     resume_s: float = 0.7
-    """After a sound ended, the longest time until the output resumes when nothing interrupted; the detector dates an end
-    some 50 ms late, and 0.8 s is what a listener forgives."""
+    """After a sound ended, the longest time until the output resumes when nothing interrupted. The detector dates an
+    end some 50 ms late, and 0.8 s is what a listener forgives."""
     lexicon: Lexicon = field(default=ENGLISH, repr=False)
 
     def cause(

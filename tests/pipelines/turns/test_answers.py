@@ -16,6 +16,7 @@ PLANS = Expectation(kind=ExpectationKind.CHOICE, choices=("premium", "premium pl
 NUMBER = Expectation(kind=ExpectationKind.DIGITS)
 NINE = Expectation(kind=ExpectationKind.DIGITS, length=9)
 SPELLING = Expectation(kind=ExpectationKind.SPELLING)
+MESSAGE = Expectation(kind=ExpectationKind.DICTATION)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,8 @@ def test_digits_said_one_by_one_come_back(digits: list[int]) -> None:
 @pytest.mark.parametrize(
     ("text", "expectation", "reading"),
     [
+        ("Please tell her that the boiler is leaking.", MESSAGE, Reading.OPEN_ENDED),
+        ("She can reach me at the office. That's all.", MESSAGE, Reading.COMPLETE),
         ("Yes.", YES_NO, Reading.COMPLETE),
         ("Um, yes please.", YES_NO, Reading.COMPLETE),
         ("No, thank you.", YES_NO, Reading.COMPLETE),
