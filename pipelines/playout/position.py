@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -84,15 +85,18 @@ def offset_start_s(spoken: Speakable, source_offset: int, total_s: float, words:
     return math.floor(seconds / _STEP_S) * _STEP_S
 
 
-def _weights(text: str) -> list[float]:
+@lru_cache(maxsize=256)
+def _weights(text: str) -> tuple[float, ...]:
     """Weigh every prefix of a text by how long it takes to say, a letter being 1.
+
+    Kept for the sentences being played: where playout is in one is asked dozens of times a second.
 
     At some fifteen letters a second a comma is a pause of 0.2 s, a stop one of 0.4 s, and a character that is a
     syllable takes as long as three letters. The last stop is followed by nothing, so it makes no pause.
     """
     inner = len(text.rstrip().rstrip("".join(_SHORT_PAUSE | _LONG_PAUSE) + "\"'”’»)]"))
     each = (_weight(char) if at < inner else 0.0 for at, char in enumerate(text))
-    return list(accumulate(each, initial=0.0))
+    return tuple(accumulate(each, initial=0.0))
 
 
 def _weight(char: str) -> float:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from pipelines.audio.frame import Samples
+from pipelines.playout.alignment import word_times
 from pipelines.playout.position import heard_end, word_start_s
 from pipelines.playout.speakable import Speakable
 from pipelines.tts.base import WordTime
@@ -63,6 +64,7 @@ class Utterance:
         """Whether an output was given its first sample."""
         self.heard_samples = 0
         """How much of the audio is proven played."""
+        self._heard_pieces = 0
         self._chunks: list[Samples] = []
         self._starts: list[int] = []
 
@@ -81,6 +83,14 @@ class Utterance:
             self._starts.append(self.samples)
             self._chunks.append(samples)
             self.samples += len(samples)
+
+    def close_piece(self) -> None:
+        """There will be no more audio of the piece opened last; without the engine's word times they are estimated."""
+        piece = self.pieces[-1]
+        piece.complete = True
+        if not piece.words and piece.samples:
+            first = bisect.bisect_right(self._starts, piece.first_sample) - 1
+            piece.words = word_times(piece.spoken.text, np.concatenate(self._chunks[first:]), self.rate)
 
     def audio(self, first: int, count: int) -> Samples:
         """Return at most ``count`` samples from ``first`` on, a view where possible; at least one if there is one."""
@@ -105,28 +115,35 @@ class Utterance:
         if self.heard_whole and not self.cut_short:
             return len(self.text)
         end = 0
-        for piece in self.pieces:
-            played = self.heard_samples - piece.first_sample
-            if played <= 0:
-                break
-            if piece.complete and played >= piece.samples:
-                end = piece.start + piece.spoken.source_end(len(piece.spoken.text))
-                continue
-            end = max(end, piece.start + self._heard_in(piece, played / self.rate))
-            break
+        if (at := self._first_unheard()) > 0:
+            before = self.pieces[at - 1]
+            end = before.start + before.spoken.source_end(len(before.spoken.text))
+        if at < len(self.pieces) and (played := self._played(self.pieces[at])) > 0:
+            end = max(end, self.pieces[at].start + self._heard_in(self.pieces[at], played / self.rate))
         return min(end, len(self.text))
 
     def resume_sample(self) -> int:
         """The sample at which the first word not proven heard begins."""
-        for piece in self.pieces:
-            played = self.heard_samples - piece.first_sample
-            if piece.complete and played >= piece.samples:
-                continue
-            if played <= 0:
-                return piece.first_sample
-            begins_s = word_start_s(piece.spoken, played / self.rate, self._duration(piece), piece.words)
-            return piece.first_sample + min(int(begins_s * self.rate), played)
-        return self.heard_samples
+        if (at := self._first_unheard()) == len(self.pieces):
+            return self.heard_samples
+        piece = self.pieces[at]
+        if (played := self._played(piece)) <= 0:
+            return piece.first_sample
+        begins_s = word_start_s(piece.spoken, played / self.rate, self._duration(piece), piece.words)
+        return piece.first_sample + min(int(begins_s * self.rate), played)
+
+    def _played(self, piece: Piece) -> int:
+        """How much of a piece is proven played, and of what comes after it; negative before it."""
+        return self.heard_samples - piece.first_sample
+
+    def _first_unheard(self) -> int:
+        """Count the pieces heard whole: in a long utterance only those are looked at that were not counted yet."""
+        while self._heard_pieces < len(self.pieces):
+            piece = self.pieces[self._heard_pieces]
+            if not piece.complete or self._played(piece) < max(piece.samples, 1):
+                break
+            self._heard_pieces += 1
+        return self._heard_pieces
 
     def _heard_in(self, piece: Piece, played_s: float) -> int:
         return heard_end(piece.spoken, played_s, self._duration(piece), piece.words)
