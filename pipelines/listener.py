@@ -17,7 +17,7 @@ from pipelines.clock import Clock, Timer
 from pipelines.events import EngineTrouble, SpeechBegan, SpeechOver, Tell, TranscriptHeard
 from pipelines.responder import ExpectationKind
 from pipelines.stt.base import Final, Hearing, Partial, Recognition, RecognitionFailed, Recognizer
-from pipelines.turns.events import EngineFailed, HearingFailed, TurnEvent, WordsHeard
+from pipelines.turns.events import HearingFailed, TurnEvent, WordsHeard
 from pipelines.turns.machine import TurnMachine
 from pipelines.vad.detector import (
     Detection,
@@ -291,7 +291,6 @@ class Listener:
             if kept.failures > SECOND_HEARINGS and kept.ended:
                 del self._kept[segment]
                 self._feed(HearingFailed(segment=segment))
-                self._feed(EngineFailed(engine="recognizer"))
 
     def _reopen(self) -> None:
         self._reopening = None

@@ -126,7 +126,11 @@ def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="what the agent plays through: one that stops at a sample and goes on there, like a room; one that can "
         "only drop what is queued, like a browser; or one that besides tells late what it played, like a phone bridge",
     )
-    add("--expect", metavar="KIND", help="what the first recording answers: yes_no, digits:9, spelling, dictation, choice:a,b")
+    add(
+        "--expect",
+        metavar="KIND",
+        help="what the first recording answers: yes_no, digits:9, spelling, dictation, choice:a,b",
+    )
     add("--conversation", metavar="ID", help="name the conversation (default: a new name)")
     add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")
     add("--json", action="store_true", help="print one JSON object instead of the conversation")

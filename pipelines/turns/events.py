@@ -48,7 +48,7 @@ class WordsHeard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HearingFailed:
-    """The recogniser will never give a final for the segment."""
+    """The recogniser will never give a final for the segment, which has ended."""
 
     segment: int
 
@@ -159,8 +159,8 @@ class NoteKind(StrEnum):
     FAR_FIELD = "far_field"
     UNRECOGNISED = "unrecognised"
     """The caller clearly spoke, and the recogniser gave no words."""
-    STALLED = "stalled"
-    """The recogniser gave nothing in time."""
+    UNHEARD = "unheard"
+    """The recogniser failed on it, or gave nothing in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,7 +165,7 @@ class TurnMachine:
             case WordsHeard():
                 self._words_heard(event, now)
             case HearingFailed():
-                self._hearing_failed(event.segment)
+                self._hearing_failed(event.segment, now)
             case EngineFailed():
                 self._apologise_for_engine(now)
             case DisplayBlocked():
@@ -196,10 +196,8 @@ class TurnMachine:
     def tick(self, now: float) -> list[TurnAction]:
         """Do what is due."""
         for segment in [s for s in self._awaited.values() if now >= _ended(s) + self.settings.final_limit_s]:
-            self._note(NoteKind.STALLED, segment)
             self._actions.append(Drop(segment=segment.number))
-            self._hearing_failed(segment.number)
-            self._apologise_for_engine(now)
+            self._hearing_failed(segment.number, now)
         self._update_hold(now)
         if self._commit_at is not None and now >= self._commit_at and self._may_commit():
             self._commit()
@@ -274,8 +272,15 @@ class TurnMachine:
         if event.final and self._awaited.pop(segment.number, None) is not None:
             self._take(segment, now)
 
-    def _hearing_failed(self, number: int) -> None:
-        self._awaited.pop(number, None)
+    def _hearing_failed(self, number: int, now: float) -> None:
+        """Make do with the last partial text of a segment; without any, own up."""
+        if (segment := self._awaited.pop(number, None)) is None:
+            return
+        if words(segment.text):
+            self._take(segment, now)
+            return
+        self._note(NoteKind.UNHEARD, segment)
+        self._apologise_for_engine(now)
         self._schedule()
 
     def _judge(self, segment: _Segment, now: float) -> None:

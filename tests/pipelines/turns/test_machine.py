@@ -82,7 +82,17 @@ def test_a_segment_whose_final_never_comes_is_dropped_and_apologised_for() -> No
     story.until(10)
     assert story.times(Drop) == [pytest.approx(6.2)]
     assert [speak.kind for speak in story.all(Speak)] == ["apology"]
-    assert story.notes == [NoteKind.STALLED]
+    assert story.notes == [NoteKind.UNHEARD]
+
+
+def test_a_partial_text_stands_in_for_a_final_that_never_comes() -> None:
+    story = Story()
+    segment = story.begin_speech(0.2, until=1.2)
+    story.words(segment, "What time is it", 1.0, final=False)
+    story.end_speech(0.2, 1.2)
+    story.until(10)
+    assert story.committed == ["What time is it"]
+    assert story.all(Speak) == []
 
 
 def test_words_of_earlier_segments_survive_a_failed_one() -> None:
