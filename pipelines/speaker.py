@@ -208,7 +208,7 @@ class Speaker:
             async for audio in self._synthesizer.synthesize(spoken.text, self._clock):
                 utterance.append(audio.samples, audio.words)
                 self._do(self._player.tick(self._clock.now()))
-        piece.complete = True
+        utterance.close_piece()
         self._tell(
             SentenceRendered(
                 utterance=utterance.number,
