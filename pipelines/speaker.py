@@ -265,10 +265,11 @@ class Speaker:
         self._room.set()
         if not voice.settled.done():
             source = settled.utterance.text
+            heard = source[: settled.heard_end]
             voice.settled.set_result(
                 Heard(
                     source=source,
-                    text=source[: settled.heard_end],
+                    text=heard.rstrip() if settled.interrupted else heard,
                     interrupted=settled.interrupted,
                     estimated=settled.estimated,
                 )

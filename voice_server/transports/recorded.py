@@ -193,8 +193,7 @@ class RecordedOutput:
             self._timer.cancel()
 
     def track(self) -> Samples:
-        """Everything played, with its silences, from the beginning of the call."""
-        self._advance()
+        """Everything played, with its silences, from the beginning of the call to its close."""
         return np.concatenate(self._track) if self._track else np.zeros(0, np.int16)
 
     def _advance(self) -> None:
