@@ -25,7 +25,9 @@ _PAUSE_S = 0.1
 """Seconds of quiet inside a sentence that are a pause; closures of plosives are shorter."""
 _EARLY_S = 0.05
 """Seconds before its estimated end at which a word counts as said: a listener knows it by then. At 469 places in 23
-sentences this claims what the recogniser hears in 41 of 100, within one word in 94, and a word too many in 2."""
+sentences this claims what the recogniser hears in 49 of 100, a word less in 46, too much in 3."""
+_LAST = 1.4
+"""How much longer a word takes before a pause: every language draws out the end of a phrase."""
 _MARKS = frozenset(",;:—–.!?…，、；：。！？؟।")
 
 
@@ -60,8 +62,9 @@ def word_times(text: str, samples: Samples, rate: int) -> tuple[WordTime, ...]:
 
 def _spread(text: str, words: Sequence[Word], begin_s: float, end_s: float) -> list[WordTime]:
     """Let each word take a stretch's time by its letters, and the space before it by one."""
-    sizes = [sum(3 if is_unspaced(char) else 1 for char in text[word.start : word.end]) + 1 for word in words]
-    reached = [at - 1 for at in accumulate(sizes)]
+    sizes = [sum(3.0 if is_unspaced(char) else 1.0 for char in text[word.start : word.end]) + 1.0 for word in words]
+    sizes[-1] = (sizes[-1] - 1.0) * _LAST + 1.0
+    reached = [at - 1.0 for at in accumulate(sizes)]
     return [
         WordTime(end_char=word.end, end_s=begin_s + (end_s - begin_s) * at / reached[-1] - _EARLY_S)
         for word, at in zip(words, reached, strict=True)
