@@ -1,0 +1,21 @@
+"""People's recordings through whole calls: the words that were said are the words of the turn, and it is one turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.hearing import ONE_TURN, WER_PHONE, WER_WIDE, sample
+from tests.fixtures.human import MissingPackageError
+
+pytestmark = [pytest.mark.engine, pytest.mark.e2e]
+
+
+@pytest.mark.parametrize(("phone", "wer"), [(False, WER_WIDE), (True, WER_PHONE)], ids=["wideband", "phone band"])
+def test_what_people_say_arrives_as_they_said_it_and_as_one_turn(phone: bool, wer: float) -> None:
+    try:
+        hearing = sample(phone=phone)
+    except MissingPackageError as missing:
+        pytest.skip(str(missing))
+    faults = "\n".join(hearing.faults())
+    assert hearing.wer <= wer, faults
+    assert hearing.one_turn >= ONE_TURN, faults
