@@ -38,6 +38,7 @@ from pipelines.turns.events import (
 from pipelines.turns.floor import Floor, FloorState, Line
 from pipelines.turns.guards import NearField, PhantomRule, VoiceEvidence
 from pipelines.turns.interruption import Interruption
+from pipelines.turns.segment import Fate, Over, Segment
 from pipelines.turns.words import words
 from pipelines.vad.detector import SpeechConfirmed, SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
 
@@ -73,42 +74,6 @@ class Caller(Enum):
     SPEAKING = auto()
 
 
-class _Over(Enum):
-    """What the agent was doing when a sound began, and so what the sound can do."""
-
-    SILENCE = auto()
-    """Nothing: the words are a turn."""
-    SPEECH = auto()
-    """Something that may be interrupted: the words are a turn if they interrupt."""
-    PROTECTED = auto()
-    """Something that is heard to its end: the words are a turn afterwards."""
-
-
-class _Fate(Enum):
-    UNDECIDED = auto()
-    TURN = auto()
-    FAR = auto()
-
-
-@dataclass(slots=True, kw_only=True)
-class _Segment:
-    number: int
-    over: _Over
-    line: Line | None
-    """What the agent was saying when it began."""
-    started_at: float
-    ended_at: float | None = None
-    voiced_s: float = 0.0
-    level: float = 0.0
-    sureness: float = 0.0
-    text: str = ""
-    fate: _Fate = _Fate.UNDECIDED
-
-    @property
-    def measures(self) -> dict[str, float]:
-        return {"voiced_s": round(self.voiced_s, 3), "level": round(self.level, 4), "sureness": round(self.sureness, 2)}
-
-
 class TurnMachine:
     """Takes turns between a caller and an agent.
 
@@ -131,8 +96,8 @@ class TurnMachine:
         """Whether a display slot waits for an answer: speech does not cancel then."""
         self._near = NearField(self.settings.far_field_ratio)
         self._pace = Pace()
-        self._sounding: _Segment | None = None
-        self._awaited: dict[int, _Segment] = {}
+        self._sounding: Segment | None = None
+        self._awaited: dict[int, Segment] = {}
         """Segments that ended and have no final text yet."""
         self._turn: list[str] = []
         """Texts of the turn in progress, a segment each."""
@@ -195,7 +160,7 @@ class TurnMachine:
 
     def tick(self, now: float) -> list[TurnAction]:
         """Do what is due."""
-        for segment in [s for s in self._awaited.values() if now >= _ended(s) + self.settings.final_limit_s]:
+        for segment in [s for s in self._awaited.values() if now >= s.last_at + self.settings.final_limit_s]:
             self._actions.append(Drop(segment=segment.number))
             self._hearing_failed(segment.number, now)
         self._update_hold(now)
@@ -212,7 +177,7 @@ class TurnMachine:
     @property
     def deadline(self) -> float | None:
         """When to call ``tick`` next, in seconds of the call's clock; ``None``: not before something is fed."""
-        times = [_ended(segment) + self.settings.final_limit_s for segment in self._awaited.values()]
+        times = [segment.last_at + self.settings.final_limit_s for segment in self._awaited.values()]
         if self._commit_at is not None and self._may_commit():
             times.append(self._commit_at)
         if self.floor.held:
@@ -225,20 +190,20 @@ class TurnMachine:
         self.segment += 1
         self.caller = Caller.SOUNDING
         line = self.floor.line
-        over = _Over.SILENCE
+        over = Over.SILENCE
         if line is not None:
-            over = _Over.SPEECH if line.interruptible and not self.blocked else _Over.PROTECTED
-        self._sounding = _Segment(number=self.segment, over=over, line=line, started_at=event.at)
+            over = Over.SPEECH if line.interruptible and not self.blocked else Over.PROTECTED
+        self._sounding = Segment(number=self.segment, over=over, line=line, started_at=event.at)
         if self._turn:
             self._pace.observe(event.at - self._turn_ended_at)
-        if over is _Over.SPEECH:
+        if over is Over.SPEECH:
             self._hold(now)
 
     def _speech_progressed(self, event: SpeechProgressed, now: float) -> None:
         if (segment := self._sounding) is None:
             return
         segment.voiced_s, segment.level, segment.sureness = event.voiced_s, event.level, event.sureness
-        if segment.over is _Over.SPEECH:
+        if segment.over is Over.SPEECH:
             self._judge(segment, now)
 
     def _speech_misfired(self, event: SpeechMisfired) -> None:
@@ -248,7 +213,7 @@ class TurnMachine:
         self._sounding = None
         self._sound_ended_at = event.ended_at
         segment.voiced_s = event.voiced_s
-        if segment.over is _Over.SPEECH:
+        if segment.over is Over.SPEECH:
             self._note(NoteKind.NOISE, segment)
 
     def _speech_ended(self, event: SpeechEnded) -> None:
@@ -267,7 +232,7 @@ class TurnMachine:
         if segment is None:
             return  # stale: the segment was dropped or is over
         segment.text = event.text
-        if segment.over is _Over.SPEECH:
+        if segment.over is Over.SPEECH:
             self._judge(segment, now)
         if event.final and self._awaited.pop(segment.number, None) is not None:
             self._take(segment, now)
@@ -283,12 +248,12 @@ class TurnMachine:
         self._apologise_for_engine(now)
         self._schedule()
 
-    def _judge(self, segment: _Segment, now: float) -> None:
+    def _judge(self, segment: Segment, now: float) -> None:
         """Ask whether a sound over the agent is evidence yet; cancel if it is."""
-        if segment.fate is not _Fate.UNDECIDED or segment.line is None:
+        if segment.fate is not Fate.UNDECIDED or segment.line is None:
             return
         if segment.voiced_s >= self.settings.far_after_s and self._is_far(segment, now):
-            segment.fate = _Fate.FAR
+            segment.fate = Fate.FAR
             return
         cause = self.settings.interruption.cause(
             segment.text,
@@ -300,25 +265,25 @@ class TurnMachine:
         )
         if cause is None:
             return
-        segment.fate = _Fate.TURN
+        segment.fate = Fate.TURN
         for line in self.floor.interruptible():
             self._cancel(line, cause)
 
-    def _take(self, segment: _Segment, now: float) -> None:
+    def _take(self, segment: Segment, now: float) -> None:
         """Decide what a segment's final text is: part of the turn, or an event."""
         if (kind := self._no_turn(segment, now)) is None:
             self._near.observe(segment.level, now)
             self._turn.append(segment.text.strip())
-            self._turn_ended_at, self._turn_heard_at = _ended(segment), now
+            self._turn_ended_at, self._turn_heard_at = segment.last_at, now
         else:
             self._note(kind, segment)
             if kind is NoteKind.UNRECOGNISED and not self._turn and self.floor.state is FloorState.FREE:
                 self._speak("apology", self.settings.not_understood)
         self._schedule()
 
-    def _no_turn(self, segment: _Segment, now: float) -> NoteKind | None:
+    def _no_turn(self, segment: Segment, now: float) -> NoteKind | None:
         """Why a segment's text is no turn; ``None`` when it is one."""
-        if segment.fate is _Fate.FAR or (segment.fate is _Fate.UNDECIDED and self._is_far(segment, now)):
+        if segment.fate is Fate.FAR or (segment.fate is Fate.UNDECIDED and self._is_far(segment, now)):
             self._near.judge(segment.level, now)
             return NoteKind.FAR_FIELD
         if not words(segment.text):
@@ -331,12 +296,12 @@ class TurnMachine:
             segment.text, segment.line.text, segment.line.heard_end
         ):
             return NoteKind.ECHO
-        if segment.over is _Over.SPEECH and segment.fate is _Fate.UNDECIDED:
+        if segment.over is Over.SPEECH and segment.fate is Fate.UNDECIDED:
             said = self.settings.interruption.acknowledges(segment.text)
             return NoteKind.BACKCHANNEL if said else NoteKind.ASIDE
         return None
 
-    def _is_far(self, segment: _Segment, now: float) -> bool:
+    def _is_far(self, segment: Segment, now: float) -> bool:
         return self._near.is_far(segment.level, now)
 
     # ---------------------------------------------------------------------------------------------------- the agent
@@ -399,7 +364,7 @@ class TurnMachine:
     def _update_hold(self, now: float) -> None:
         """Hold what would begin to sound into the caller's words; resume when nothing speaks for a hold any more."""
         sounding = self._sounding
-        may_hold = sounding is not None and sounding.fate is not _Fate.FAR and sounding.over is not _Over.PROTECTED
+        may_hold = sounding is not None and sounding.fate is not Fate.FAR and sounding.over is not Over.PROTECTED
         if may_hold and self.floor.state is FloorState.PREPARING:
             self._hold(now)
         if not self.floor.held:
@@ -407,9 +372,9 @@ class TurnMachine:
         if self.floor.state is FloorState.FREE:
             wanted = sounding is not None
         elif sounding is not None:
-            wanted = sounding.fate is not _Fate.FAR and now < self._held_at + self.settings.hold_limit_s
+            wanted = sounding.fate is not Fate.FAR and now < self._held_at + self.settings.hold_limit_s
         else:
-            undecided = any(s.over is _Over.SPEECH and s.fate is _Fate.UNDECIDED for s in self._awaited.values())
+            undecided = any(s.over is Over.SPEECH and s.fate is Fate.UNDECIDED for s in self._awaited.values())
             wanted = undecided and now < self._resume_at()
         if not wanted:
             self.floor.held = False
@@ -454,9 +419,5 @@ class TurnMachine:
         self.asked = False
         self.expectation = OPEN_QUESTION
 
-    def _note(self, kind: NoteKind, segment: _Segment) -> None:
-        self._actions.append(Note(kind=kind, text=segment.text.strip(), data=dict(segment.measures)))
-
-
-def _ended(segment: _Segment) -> float:
-    return segment.started_at if segment.ended_at is None else segment.ended_at
+    def _note(self, kind: NoteKind, segment: Segment) -> None:
+        self._actions.append(Note(kind=kind, text=segment.text.strip(), data=segment.measures))
