@@ -6,6 +6,7 @@ Above: ``cli``. Below: everything a call is made of is put together here.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import uuid
 from collections.abc import Iterable
@@ -59,17 +60,23 @@ class House:
     def load(cls, settings: Settings) -> House:
         """Load what the settings name. Blocking, and not to be called on a loop.
 
+        What is in memory afterwards is never looked at by the garbage collector again: a full collection that reads
+        all of it stops every call for 25 to 45 ms, one that does not for 2 ms.
+
         Raises:
             EngineError: an engine cannot be had.
         """
         turns = TurnSettings()
         synthesizer = cast(Synthesizer, load_engine(EngineKind.TTS, settings.tts))
-        return cls(
+        loaded = cls(
             vad=cast(SileroModel, load_engine(EngineKind.VAD, settings.vad)),
             recognizer=cast(Recognizer, load_engine(EngineKind.STT, settings.stt)),
             synthesizer=synthesizer,
             phrases=asyncio.run(_render(synthesizer, (turns.not_understood, turns.engine_failed))),
         )
+        gc.collect()
+        gc.freeze()
+        return loaded
 
 
 def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnReport:

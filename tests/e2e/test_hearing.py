@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench.hearing import ONE_TURN, WER_PHONE, WER_WIDE, sample
+from tests.bench.hearing import ONE_TURN, WER_PHONE, WER_WIDE, listen
 from tests.fixtures.human import MissingPackageError
-
-pytestmark = [pytest.mark.engine, pytest.mark.e2e]
+from voice_server.turn import House
 
 
 @pytest.mark.parametrize(("phone", "wer"), [(False, WER_WIDE), (True, WER_PHONE)], ids=["wideband", "phone band"])
-def test_what_people_say_arrives_as_they_said_it_and_as_one_turn(phone: bool, wer: float) -> None:
+def test_what_people_say_arrives_as_they_said_it_and_as_one_turn(house: House, phone: bool, wer: float) -> None:
     try:
-        hearing = sample(phone=phone)
+        hearing = listen(house, phone=phone)
     except MissingPackageError as missing:
         pytest.skip(str(missing))
     faults = "\n".join(hearing.faults())
