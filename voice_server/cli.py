@@ -134,7 +134,7 @@ def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
     add("--conversation", metavar="ID", help="name the conversation (default: a new name)")
     add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")
     add("--json", action="store_true", help="print one JSON object instead of the conversation")
-    add("--out", metavar="DIR", type=Path, help="write agent.wav, transcript.txt and report.json there")
+    add("--out", metavar="DIR", type=Path, help="write call.wav, agent.wav, transcript.txt and report.json there")
     add("--plot", metavar="FILE", type=Path, help="draw the call: .png, .svg or .pdf")
 
 

@@ -11,7 +11,10 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipelines.audio.frame import SPEAKING_RATE, Frame
+import numpy as np
+
+from pipelines.audio.frame import HEARING_RATE, SPEAKING_RATE, Frame, Samples
+from pipelines.audio.resample import Resampler
 from pipelines.audio.wav import WavError, write_wav
 from pipelines.trace import Trace
 from voice_server.errors import UsageError
@@ -31,7 +34,7 @@ class Records:
     """Where a run writes to; ``None`` writes nothing."""
 
     out: Path | None = None
-    """A folder: ``agent.wav``, ``transcript.txt``, ``report.json``."""
+    """A folder: ``call.wav`` with both sides, ``agent.wav``, ``transcript.txt``, ``report.json``."""
     picture: Path | None = None
     """A file; its suffix says which format."""
 
@@ -59,8 +62,9 @@ class Records:
         path = self.out / "agent.wav"
         try:
             write_wav(path, Frame(trace.agent, SPEAKING_RATE))
+            write_wav(self.out / "call.wav", Frame(_both_sides(trace), SPEAKING_RATE))
         except (OSError, WavError) as error:
-            raise UsageError(f"--out {str(self.out)!r}: {path.name} cannot be written ({error})") from error
+            raise UsageError(f"--out {str(self.out)!r}: the audio cannot be written ({error})") from error
         return Audio(seconds=seconds, path=str(path))
 
     def keep(self, report: TurnReport, trace: Trace) -> TurnReport:
@@ -85,6 +89,16 @@ class Records:
         except OSError as error:
             raise UsageError(f"{str(error.filename)!r} cannot be written: {error.strerror}") from error
         return report
+
+
+def _both_sides(trace: Trace) -> Samples:
+    """Lay the caller's line over what the agent played, as somebody listening in would hear them."""
+    resampler = Resampler(HEARING_RATE, SPEAKING_RATE)
+    caller = np.concatenate([resampler.process(trace.caller), resampler.flush()])
+    mixed = np.zeros(max(len(caller), len(trace.agent)), np.int32)
+    mixed[: len(caller)] += caller
+    mixed[: len(trace.agent)] += trace.agent
+    return np.clip(mixed, -32768, 32767).astype(np.int16)
 
 
 def _make_folder(folder: Path, option: str) -> None:

@@ -18,6 +18,17 @@ def _trace() -> Trace:
     return Trace(agent=np.arange(2_400, dtype=np.int16))
 
 
+def test_both_sides_of_a_call_can_be_listened_to_as_one(tmp_path: Path) -> None:
+    caller = (8_000 * np.sin(np.arange(16_000) / 5)).astype(np.int16)
+    trace = Trace(agent=np.full(12_000, 1_000, np.int16), caller=caller)
+    Records(out=tmp_path).keep_sound(trace)
+    both = read_wav(tmp_path / "call.wav").samples
+    assert len(both) == 24_000
+    assert abs(float(both[6_000:11_000].mean()) - 1_000) < 100
+    assert abs(float(both[13_000:23_000].mean())) < 100
+    assert both.max() > 8_500
+
+
 def test_everything_is_written_and_the_report_knows_where_the_audio_is(tmp_path: Path) -> None:
     records = Records(out=tmp_path / "new" / "out", picture=tmp_path / "pictures" / "turn.png")
     records.prepare()
@@ -29,7 +40,7 @@ def test_everything_is_written_and_the_report_knows_where_the_audio_is(tmp_path:
     assert json.loads((folder / "report.json").read_text()) == json.loads(json.dumps(report.to_json()))
     assert "What time is it?" in (folder / "transcript.txt").read_text()
     assert (tmp_path / "pictures" / "turn.png").stat().st_size > 1_000
-    assert sorted(path.name for path in folder.iterdir()) == ["agent.wav", "report.json", "transcript.txt"]
+    assert sorted(path.name for path in folder.iterdir()) == ["agent.wav", "call.wav", "report.json", "transcript.txt"]
 
 
 def test_without_a_place_nothing_is_written_but_the_length_is_known(tmp_path: Path) -> None:
