@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 Sender: TypeAlias = Literal["user", "agent"]
-FrameworkContext: TypeAlias = Literal["runtime", "inbox"]
+FrameworkContext: TypeAlias = Literal["runtime", "inbox", "tool_result"]
 ToolStatus: TypeAlias = Literal["success", "error", "aborted"]
 
 
@@ -58,6 +58,10 @@ class ToolResultData:
     """What went wrong, when something did."""
     render_data: Any = None
     """For a screen only; never sent to the model."""
+    summary: str | None = None
+    """What later turns are shown instead of ``data``, where tool-result summaries are enabled."""
+    generate_summary_args: Any = None
+    """What the tool's ``generate_summary`` makes the summary from; JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +85,18 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_results: tuple[ToolResult, ...] = ()
     framework_context: FrameworkContext | None = None
-    """Set on what the framework tells the model by the user's side of the conversation."""
+    """Set on what the framework tells the model by the user's side of the conversation. A ``tool_result`` is the late
+    result of a call that outlived its round: it is in ``tool_results``, and shown to the model as text."""
+    is_compaction: bool = False
+    """Whether this sums up everything before it; the model is shown nothing older."""
+    is_compaction_request: bool = False
+    """Whether this asks for such a summary; never stored."""
 
     @property
     def from_person(self) -> bool:
         """Whether a person said this: no tool results and nothing of the framework's."""
-        return self.sender == "user" and not self.tool_results and self.framework_context is None
+        framework = self.framework_context or self.is_compaction or self.is_compaction_request
+        return self.sender == "user" and not self.tool_results and not framework
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
