@@ -191,7 +191,6 @@ class Listener:
                 self._feed(detection)
                 self._tell(SpeechBegan(segment=self._machine.segment))
             case SpeechConfirmed():
-                self._feed(detection)
                 self._open(self._machine.segment)
             case SpeechProgressed():
                 self._feed(detection)

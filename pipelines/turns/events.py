@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from pipelines.playout.utterance import UtteranceKind
 from pipelines.responder import Expectation
-from pipelines.vad.detector import SpeechConfirmed, SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
+from pipelines.vad.detector import SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
 
 __all__ = [
     "Cancel",
@@ -110,7 +110,6 @@ class DisplayBlocked:
 
 TurnEvent: TypeAlias = (
     SpeechStarted
-    | SpeechConfirmed
     | SpeechProgressed
     | SpeechEnded
     | SpeechMisfired

@@ -7,7 +7,6 @@ Pure: it is fed events and the time, and returns actions. Above: ``cascade`` car
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum, auto
 from typing import assert_never
 
 from pipelines.playout.utterance import UtteranceKind
@@ -40,9 +39,9 @@ from pipelines.turns.guards import NearField, PhantomRule, VoiceEvidence
 from pipelines.turns.interruption import Interruption
 from pipelines.turns.segment import Fate, Over, Segment
 from pipelines.turns.words import words
-from pipelines.vad.detector import SpeechConfirmed, SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
+from pipelines.vad.detector import SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
 
-__all__ = ["Caller", "TurnMachine", "TurnSettings"]
+__all__ = ["TurnMachine", "TurnSettings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +64,6 @@ class TurnSettings:
     engine_failed: str = "I'm sorry, something went wrong on my side. Could you say that again?"
 
 
-class Caller(Enum):
-    """What the caller does."""
-
-    SILENT = auto()
-    SOUNDING = auto()
-    """Perhaps speaking."""
-    SPEAKING = auto()
-
-
 class TurnMachine:
     """Takes turns between a caller and an agent.
 
@@ -84,7 +74,6 @@ class TurnMachine:
 
     def __init__(self, settings: TurnSettings | None = None, *, expects: Expectation | None = None) -> None:
         self.settings = settings or TurnSettings()
-        self.caller = Caller.SILENT
         self.floor = Floor()
         self.asked = expects is not None
         """Whether a question is open: its sentence was heard, and no turn has answered it."""
@@ -97,6 +86,7 @@ class TurnMachine:
         self._near = NearField(self.settings.far_field_ratio)
         self._pace = Pace()
         self._sounding: Segment | None = None
+        """The sound the caller makes just now; ``None``: they are silent."""
         self._awaited: dict[int, Segment] = {}
         """Segments that ended and have no final text yet."""
         self._turn: list[str] = []
@@ -119,8 +109,6 @@ class TurnMachine:
         match event:
             case SpeechStarted():
                 self._speech_started(event, now)
-            case SpeechConfirmed():
-                self.caller = Caller.SPEAKING
             case SpeechProgressed():
                 self._speech_progressed(event, now)
             case SpeechMisfired():
@@ -188,7 +176,6 @@ class TurnMachine:
 
     def _speech_started(self, event: SpeechStarted, now: float) -> None:
         self.segment += 1
-        self.caller = Caller.SOUNDING
         line = self.floor.line
         over = Over.SILENCE
         if line is not None:
@@ -207,7 +194,6 @@ class TurnMachine:
             self._judge(segment, now)
 
     def _speech_misfired(self, event: SpeechMisfired) -> None:
-        self.caller = Caller.SILENT
         if (segment := self._sounding) is None:
             return
         self._sounding = None
@@ -217,7 +203,6 @@ class TurnMachine:
             self._note(NoteKind.NOISE, segment)
 
     def _speech_ended(self, event: SpeechEnded) -> None:
-        self.caller = Caller.SILENT
         if (segment := self._sounding) is None:
             return
         self._sounding = None
@@ -357,7 +342,7 @@ class TurnMachine:
     def _resume_at(self) -> float:
         """When a held output resumes if nothing more happens."""
         latest = self._held_at + self.settings.hold_limit_s
-        if self.caller is not Caller.SILENT or self._sound_ended_at is None:
+        if self._sounding is not None or self._sound_ended_at is None:
             return latest
         return min(latest, self._sound_ended_at + self.settings.interruption.resume_s)
 
@@ -393,7 +378,7 @@ class TurnMachine:
 
     def _may_commit(self) -> bool:
         """Whether nothing stands in the way of the turn but time."""
-        if self.caller is not Caller.SILENT or self._awaited:
+        if self._sounding is not None or self._awaited:
             return False
         line = self.floor.line
         return line is None or (line.interruptible and not self.blocked)

@@ -24,7 +24,7 @@ from pipelines.turns.events import (
     WordsHeard,
 )
 from pipelines.turns.machine import TurnMachine, TurnSettings
-from pipelines.vad.detector import SpeechConfirmed, SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
+from pipelines.vad.detector import SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
 
 Action = TypeVar("Action")
 
@@ -64,12 +64,8 @@ class Story:
     def begin_speech(self, start: float, *, until: float, level: float = 0.1, sureness: float = 0.95) -> int:
         self.feed(SpeechStarted(at=start), start + WINDOW)
         voiced = WINDOW
-        confirmed = False
         while start + voiced <= until + 1e-9:
             self.feed(SpeechProgressed(voiced_s=voiced, level=level, sureness=sureness), start + voiced)
-            if not confirmed and voiced >= (0.15 if self.machine.asked else 0.25):
-                confirmed = True
-                self.feed(SpeechConfirmed(), start + voiced)
             voiced += WINDOW
         return self.machine.segment
 

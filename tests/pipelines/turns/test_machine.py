@@ -15,7 +15,6 @@ from pipelines.turns.events import (
     Resume,
     Speak,
 )
-from pipelines.turns.machine import Caller
 from pipelines.vad.detector import SpeechProgressed
 from tests.pipelines.turns.story import NOTICED_S, Story
 
@@ -338,4 +337,3 @@ def test_what_begins_while_the_caller_sounds_waits_until_they_are_silent() -> No
     segment = story.end_speech(1.0, 1.6)
     story.words(segment, "", 2.0)
     assert not story.silent()
-    assert story.machine.caller is Caller.SILENT
