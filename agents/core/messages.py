@@ -44,7 +44,9 @@ class ToolCall:
     id: str
     tool_name: str
     input_args: Any
-    """A JSON object; the raw text when the model wrote something that is none."""
+    """A JSON object; the raw text when the model wrote something that is none, or was cut while writing it."""
+    provider_options: dict[str, Any] | None = None
+    """What a provider attached to the call and wants back with it, by provider. JSON; never read by others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,10 @@ class Message:
     framework_context: FrameworkContext | None = None
     """Set on what the framework tells the model by the user's side of the conversation. A ``tool_result`` is the late
     result of a call that outlived its round: it is in ``tool_results``, and shown to the model as text."""
+    reasoning_content: str = ""
+    """What the model thought before it spoke, as far as its provider shows it. Never spoken."""
+    provider_options: dict[str, Any] | None = None
+    """What a provider wants back with this message (signed thoughts, say), by provider. JSON; never read by others."""
     is_compaction: bool = False
     """Whether this sums up everything before it; the model is shown nothing older."""
     is_compaction_request: bool = False
@@ -113,6 +119,7 @@ class Usage:
     """Tokens of one model call; ``None`` where the provider does not say."""
 
     tokens_in: int = 0
+    """All of the input, what came from a cache or went into one included."""
     tokens_out: int = 0
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from agents.core.messages import Message, ToolCall, Usage
 
-__all__ = ["Model", "ModelEvent", "ModelFinished", "ModelRequest", "TextChunk", "ToolCalled", "ToolSpec"]
+__all__ = [
+    "Closable",
+    "Model",
+    "ModelEvent",
+    "ModelFinished",
+    "ModelRequest",
+    "StopReason",
+    "TextChunk",
+    "ToolCalled",
+    "ToolSpec",
+    "close_model",
+]
+
+StopReason: TypeAlias = Literal["stop", "tool_calls", "length", "refusal"]
+"""Why a response ended: all said, tools wanted, cut at a token limit, or held back by the provider.
+
+A provider's own word, where it has one that means none of these.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +68,12 @@ class ToolCalled:
 class ModelFinished:
     """The response is whole; the last event of a stream."""
 
-    stop_reason: str | None = None
+    stop_reason: StopReason | str | None = None
     usage: Usage = field(default_factory=Usage)
+    reasoning_content: str = ""
+    """What the model thought, where its provider shows it."""
+    provider_options: dict[str, Any] | None = None
+    """What the provider wants back with this response, by provider."""
 
 
 ModelEvent: TypeAlias = TextChunk | ToolCalled | ModelFinished
@@ -73,3 +94,18 @@ class Model(Protocol):
             ModelError: the model could not answer.
         """
         ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A model that holds something open, connections as a rule."""
+
+    async def aclose(self) -> None:
+        """Let go of it. The model cannot be used afterwards. Idempotent."""
+        ...
+
+
+async def close_model(model: Model) -> None:
+    """Close a model that holds something open; whoever made it does so at the end. Others need no closing."""
+    if isinstance(model, Closable):
+        await model.aclose()

@@ -126,7 +126,14 @@ class Request:
                         await glove.subscribers.emit("tool_use", id=call.id, name=call.tool_name, input=call.input_args)
                     case ModelFinished():
                         finished = event
-        response = Message(sender="agent", text=self.partial, tool_calls=tuple(calls), id=glove.new_id())
+        response = Message(
+            sender="agent",
+            text=self.partial,
+            tool_calls=tuple(calls),
+            id=glove.new_id(),
+            reasoning_content=finished.reasoning_content,
+            provider_options=finished.provider_options,
+        )
         await glove.subscribers.emit(
             "model_response_complete",
             text=response.text,
