@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import stat
@@ -151,7 +152,7 @@ def _read_samples(path: str | os.PathLike[str], file: BinaryIO, length: int, lay
     if count > LONGEST_SECONDS * layout.rate:
         raise WavError(
             path,
-            f"lasts {count / layout.rate / 60:.1f} minutes where at most {LONGEST_SECONDS // 60} are taken",
+            f"lasts more than {LONGEST_SECONDS // 60} minutes ({math.ceil(count / layout.rate)} s)",
             "cut it",
         )
     samples = np.empty(count, np.int16)
