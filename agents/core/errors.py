@@ -6,12 +6,22 @@
     ├── DefinitionError      the programmer: a tool or factory is ill-defined
     ├── ConfigurationError   the operator: an unknown model, a missing key or package
     ├── ModelError           the provider: unreachable, refused or broken
+    ├── StoreError           the operator: the database is unreachable, full, corrupt or newer than this program
+    │   └── ConflictError    nobody: somebody else wrote to the same conversation first
     └── AbortError           nobody: somebody asked for the work to stop
 """
 
 from __future__ import annotations
 
-__all__ = ["AbortError", "ConfigurationError", "DefinitionError", "GloveError", "ModelError"]
+__all__ = [
+    "AbortError",
+    "ConfigurationError",
+    "ConflictError",
+    "DefinitionError",
+    "GloveError",
+    "ModelError",
+    "StoreError",
+]
 
 
 class GloveError(Exception):
@@ -45,6 +55,41 @@ class ModelError(GloveError):
 
     def __str__(self) -> str:
         return f"model {self.model!r} failed: {self.reason}"
+
+
+class StoreError(GloveError):
+    """What is stored cannot be read or written; the message says where, why and what to do, without a password."""
+
+
+class ConflictError(StoreError):
+    """A conversation is not what the writer took it for; nothing was written.
+
+    Attributes:
+        conversation: which.
+        expected: the version the writer had read, when the version is what differs.
+        found: the version there is now.
+        message_id: the id under which another message is stored, when that is the conflict.
+    """
+
+    def __init__(
+        self, conversation: str, *, found: int, expected: int | None = None, message_id: str | None = None
+    ) -> None:
+        self.conversation = conversation
+        self.expected = expected
+        self.found = found
+        self.message_id = message_id
+        super().__init__(conversation, found, expected, message_id)
+
+    def __str__(self) -> str:
+        if self.message_id is not None:
+            return (
+                f"conversation {self.conversation!r} holds another message with the id {self.message_id!r}; "
+                "give every message an id of its own"
+            )
+        return (
+            f"conversation {self.conversation!r} is at version {self.found}, not {self.expected}: somebody else has "
+            "written to it; read it again and append what still holds"
+        )
 
 
 class AbortError(GloveError):

@@ -123,3 +123,16 @@ class Usage:
     tokens_out: int = 0
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        """Count both; a figure neither tells stays unknown."""
+        return Usage(
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            cache_read_input_tokens=_both(self.cache_read_input_tokens, other.cache_read_input_tokens),
+            cache_creation_input_tokens=_both(self.cache_creation_input_tokens, other.cache_creation_input_tokens),
+        )
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

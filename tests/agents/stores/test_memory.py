@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from agents.core.errors import ConflictError
 from agents.core.messages import Message, Settlement
 from agents.stores.memory import MemoryStore
 
@@ -11,8 +12,8 @@ async def test_messages_are_added_all_or_none_and_stay_as_they_are() -> None:
     first = Message(sender="user", text="a", id="1")
     await store.append_messages([first])
     for taken in ("1", "", "2"):
-        with pytest.raises(ValueError, match="id of its own"):
-            await store.append_messages([Message(sender="user", id="2"), Message(sender="user", id=taken)])
+        with pytest.raises((ValueError, ConflictError), match="id of its own"):
+            await store.append_messages([Message(sender="user", id="2"), Message(sender="agent", id=taken)])
     (await store.get_messages()).clear()
     assert await store.get_messages() == [first]
     assert store.identifier == "c1"
