@@ -152,7 +152,7 @@ def _read_samples(path: str | os.PathLike[str], file: BinaryIO, length: int, lay
     if count > LONGEST_SECONDS * layout.rate:
         raise WavError(
             path,
-            f"lasts more than {LONGEST_SECONDS // 60} minutes ({math.ceil(count / layout.rate)} s)",
+            f"lasts more than {LONGEST_SECONDS // 60} minutes: {math.ceil(count / layout.rate)} s",
             "cut it",
         )
     samples = np.empty(count, np.int16)

@@ -119,7 +119,7 @@ BAD = {
     "says 3 bytes a frame": wav(AUDIO)[:32] + b"\x03\x00" + wav(AUDIO)[34:],
     "has a format part of 4 bytes": b"RIFF\x00\x00\x00\x00WAVEfmt \x04\x00\x00\x00abcd",
     "says 4294967295 bytes": wav(AUDIO)[:40] + b"\xff\xff\xff\xff" + AUDIO,
-    "lasts more than 30 minutes (1801 s)": wav(bytes(8_000 * 1_800 + 1), rate=8_000, bits=8),
+    "lasts more than 30 minutes: 1801 s": wav(bytes(8_000 * 1_800 + 1), rate=8_000, bits=8),
 }
 
 
