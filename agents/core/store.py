@@ -140,12 +140,20 @@ class UsageStore(Protocol):
 class ResultStore(Protocol):
     """Knows which tool calls are done, from the moment each is done: what it did survives a crash of the round."""
 
-    async def record_result(self, result: ToolResult) -> None:
-        """Keep the result of a call; the first of a call id holds."""
+    async def record_result(self, message_id: str, result: ToolResult) -> None:
+        """Keep the result of a call; the first of a call holds.
+
+        Args:
+            message_id: the stored message that made the call, for models number their calls anew now and then.
+            result: how it ended.
+
+        Raises:
+            KeyError: there is no such message.
+        """
         ...
 
-    async def get_results(self, call_ids: Sequence[str]) -> dict[str, ToolResult]:
-        """Results recorded, by call id; calls without one are absent."""
+    async def get_results(self, message_id: str) -> dict[str, ToolResult]:
+        """Results recorded of a message's calls, by call id; calls without one are absent."""
         ...
 
 

@@ -37,7 +37,7 @@ class MemoryStore:
         self._version = 0
         self._dates: tuple[datetime, datetime] | None = None
         self._settlements: dict[str, Settlement] = {}
-        self._results: dict[str, ToolResult] = {}
+        self._results: dict[str, dict[str, ToolResult]] = {}
         self._used = Usage()
         self._tokens = 0
         self._turns = 0
@@ -132,13 +132,15 @@ class MemoryStore:
         self._tokens = 0
         self._turns = 0
 
-    async def record_result(self, result: ToolResult) -> None:
+    async def record_result(self, message_id: str, result: ToolResult) -> None:
         """Keep the result of a call."""
-        self._results.setdefault(result.call_id, result)
+        if message_id not in self._by_id:
+            raise KeyError(message_id)
+        self._results.setdefault(message_id, {}).setdefault(result.call_id, result)
 
-    async def get_results(self, call_ids: Sequence[str]) -> dict[str, ToolResult]:
-        """Results recorded, by call id."""
-        return {call_id: self._results[call_id] for call_id in call_ids if call_id in self._results}
+    async def get_results(self, message_id: str) -> dict[str, ToolResult]:
+        """Results recorded of a message's calls."""
+        return dict(self._results.get(message_id, {}))
 
     async def get_tasks(self) -> list[Task]:
         """All tasks, in order."""
