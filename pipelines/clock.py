@@ -10,13 +10,12 @@ that fire first, at their own time.
 from __future__ import annotations
 
 import asyncio
-import heapq
 import selectors
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from contextvars import Context, ContextVar
-from typing import Any, Protocol, TypeAlias, TypeVar, TypeVarTuple
+from contextvars import ContextVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 __all__ = [
     "LEASE_LIMIT_S",
@@ -37,7 +36,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
 
 LEASE_LIMIT_S = 60.0
 """Real seconds a lease may be held before the run fails: longer than any engine's job, shorter than a CI step."""
@@ -246,53 +244,47 @@ class VirtualClock(_LoopClock):
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """The place where an event loop waits; this one moves virtual time instead."""
+    """The place where an event loop waits; this one moves virtual time instead.
 
-    def __init__(self, clock: VirtualClock) -> None:
+    Args:
+        clock: says whether time stands still.
+        next_timer: when the next timer is due; asked only while there is one.
+    """
+
+    def __init__(self, clock: VirtualClock, next_timer: Callable[[], float]) -> None:
         super().__init__()
         self.time = 0.0
         self._clock = clock
-        self._due: list[float] = []
-        """Times of the timers set, whether or not they were cancelled since."""
-
-    def expect(self, when: float) -> None:
-        """Remember the exact time of a timer."""
-        heapq.heappush(self._due, when)
+        self._next_timer = next_timer
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
             return ready
         if timeout is not None and not self._clock.leased:
-            self._jump(self.time + timeout)
+            # Not by the timeout: a sum of floats may miss the timer, and a timer must not see itself fire early.
+            self.time = max(self.time, self._next_timer())
             return ready
         ready = super().select(self._clock.patience())
         if not ready:
             raise self._clock.give_up()
         return ready
 
-    def _jump(self, when: float) -> None:
-        """Move to a timer's own time: a sum of floats may miss it, and a timer must not see itself fire early."""
-        while self._due and self._due[0] <= max(self.time, when - RESOLUTION_S):
-            heapq.heappop(self._due)
-        at_timer = bool(self._due) and self._due[0] <= when + RESOLUTION_S
-        self.time = max(self.time, self._due[0] if at_timer else when)
-
 
 class _VirtualLoop(asyncio.SelectorEventLoop):
+    _scheduled: list[asyncio.TimerHandle]
+    """The loop's own heap of timers; what was cancelled is off its top whenever the loop waits."""
+
     def __init__(self, clock: VirtualClock) -> None:
-        self._jumping = _JumpingSelector(clock)
+        self._jumping = _JumpingSelector(clock, self._next_timer)
         super().__init__(self._jumping)
         self._clock_resolution = RESOLUTION_S
 
-    def call_at(
-        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        self._jumping.expect(when)
-        return super().call_at(when, callback, *args, context=context)
-
     def time(self) -> float:
         return self._jumping.time
+
+    def _next_timer(self) -> float:
+        return self._scheduled[0].when()
 
 
 @asynccontextmanager
