@@ -1,14 +1,46 @@
-"""`make bench`: what this machine does, beside the aims."""
+"""`make bench`: what this machine does, beside the aims. ``make bench ARGS='hearing latency'`` measures only these."""
 
 from __future__ import annotations
 
-from tests.bench.latency import measure, render
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from tests.bench import engines, event_loop, footprint, hearing, latency, simulation
+from tests.bench.figure import Figure, table
+from voice_server.settings import load_settings
+from voice_server.turn import House
+
+
+@cache
+def _house() -> House:
+    return House.load(load_settings(model="offline"))
+
+
+SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
+    "footprint": footprint.figures,
+    "engines": lambda: engines.figures(_house()),
+    "simulation": simulation.figures,
+    "loop": event_loop.figures,
+    "hearing": lambda: hearing.figures(_house()),
+    "latency": lambda: latency.figures(_house()),
+}
 
 
 def main() -> None:
-    """Measure and print."""
-    print("Voice to voice, one call, recogniser, model and voice on this machine (a minute):\n", flush=True)
-    print(render(measure(realtime=False), measure(realtime=True)))
+    """Measure and print line by line; all of it takes three to four minutes."""
+    parser = argparse.ArgumentParser(prog="make bench", description="Measure glove-voice on this machine.")
+    parser.add_argument("section", nargs="*", help=f"what to measure, of {', '.join(SECTIONS)}; all by default")
+    sections = parser.parse_args().section or list(SECTIONS)
+    if unknown := set(sections) - set(SECTIONS):
+        parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    began = time.perf_counter()
+    print(f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} before it began\n")
+    for line in table(figure for section in sections for figure in SECTIONS[section]()):
+        print(line, flush=True)
+    print(f"\n{time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":
