@@ -267,10 +267,9 @@ class Cascade:
 
     def _speak(self, action: Speak) -> None:
         settled = self._speaker.begin(action.utterance, action.kind)
-        self._speaker.write(action.utterance, action.text)
+        self._speaker.say(action.utterance, action.text)
         if action.kind == "greeting":
             self._written(action.utterance)
-        self._speaker.finish(action.utterance)
         self._settle_in(self._settle_spoken(action, settled))
 
     async def _settle_spoken(self, action: Speak, settled: asyncio.Future[Heard]) -> None:

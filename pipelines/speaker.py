@@ -121,6 +121,15 @@ class Speaker:
         self._do(self._player.begin(utterance, self._clock.now()))
         return settled
 
+    def say(self, number: int, text: str) -> None:
+        """Write all of an utterance; a text that was rendered beforehand is spoken as one piece."""
+        if text in self._phrases and (voice := self._open(number)) is not None:
+            voice.utterance.text = text
+            voice.sentences.put_nowait(Sentence(text=text, start=0, end=len(text)))
+        else:
+            self.write(number, text)
+        self.finish(number)
+
     def write(self, number: int, text: str) -> None:
         """Add text to an utterance; text for one that is over or was cancelled is dropped."""
         if (voice := self._open(number)) is not None:
@@ -202,7 +211,7 @@ class Speaker:
             return
         asked_at = self._clock.now()
         piece = utterance.open_piece(sentence.start, spoken)
-        if (rendered := self._phrases.get(utterance.text)) is not None:
+        if (rendered := self._phrases.get(sentence.text)) is not None:
             utterance.append(rendered)
         else:
             async for audio in self._synthesizer.synthesize(spoken.text, self._clock):
