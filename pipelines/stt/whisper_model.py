@@ -39,6 +39,12 @@ a second costs 9 ms, and a loop is decoded again."""
 _PAD_AGAIN_S = 7.0
 """The silence of that second decode."""
 
+_LEAD_S = 0.3
+"""Seconds of quiet left before what is heard again: after 0.8 s a hummed "mm-hm" is doubted, after 0.3 s it is not."""
+
+_QUIET = 0.1
+"""Part of the loudest 20 ms below which it is quiet: 20 dB."""
+
 _TOKENS, _TOKENS_PER_S = 8, 8
 """A cap on what is written: fast speech is five tokens a second."""
 
@@ -92,7 +98,10 @@ class WhisperModel:
         if is_suspicious(first):
             attempt = self._decode(samples, _PAD_AGAIN_S)
         if is_noise(first) or is_noise(attempt):
-            return ""
+            # A hum or a soft word after long quiet is taken for noise; heard from its beginning it is not.
+            attempt = self._decode(without_lead(samples), _PAD_S)
+            if is_suspicious(attempt) or is_noise(attempt):
+                return ""
         text = text_of(cut(attempt))
         return text if has_end(attempt) else unlooped(text)
 
@@ -158,6 +167,16 @@ class WhisperModel:
         if run:
             parts.append(Part(text=self._tokens.decode(run), end_s=None))
         return tuple(parts)
+
+
+def without_lead(samples: Samples) -> Samples:
+    """Leave out the quiet before the first sound, but for ``_LEAD_S``; a view."""
+    grain = HEARING_RATE // 50
+    grains = samples[: len(samples) // grain * grain].reshape(-1, grain).astype(np.float32)
+    power = np.einsum("ij,ij->i", grains, grains)
+    loud = np.flatnonzero(power > power.max(initial=0.0) * _QUIET**2)
+    first = int(loud[0]) * grain if len(loud) else 0
+    return samples[max(0, first - int(_LEAD_S * HEARING_RATE)) :]
 
 
 def _bundled() -> Path:

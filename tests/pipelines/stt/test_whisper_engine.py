@@ -96,8 +96,11 @@ def test_noise_is_no_words(whisper: Whisper, name: str, spelling: bool) -> None:
     assert said == [Final(segment=1, text="")]
 
 
-def test_a_hum_is_heard_as_one(whisper: Whisper) -> None:
-    assert "".join(normalised(final_of(recognise(whisper, hearing_of("mm-hm"))))) in {"mmhm", "mmhmm", "mhm", "uhhuh"}
+@pytest.mark.parametrize("quiet_s", [0.0, 0.2, 0.5, 1.0])
+def test_a_hum_is_heard_as_one_after_however_much_quiet(whisper: Whisper, quiet_s: float) -> None:
+    quiet = np.zeros(int(quiet_s * 16_000), np.int16)
+    heard = final_of(recognise(whisper, np.concatenate([quiet, hearing_of("mm-hm")])))
+    assert "".join(normalised(heard)) in {"mmhm", "mmhmm", "mhm", "uhhuh"}
 
 
 def test_partials_of_a_long_answer_grow_toward_the_final(whisper: Whisper) -> None:
