@@ -239,6 +239,7 @@ class Speaker:
         for action in actions:
             match action:
                 case Play():
+                    self._room.set()
                     self._output.play(action.epoch, action.samples)
                 case Pause():
                     self._output.pause()
@@ -249,7 +250,6 @@ class Speaker:
                 case Began():
                     self._began(action.utterance)
                 case Advanced():
-                    self._room.set()
                     self._feed(UtteranceAdvanced(utterance=action.utterance.number, heard_end=action.heard_end))
                 case Settled():
                     self._settle(action)
