@@ -6,6 +6,7 @@ to the moment it was cleared and never more than time allowed.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -70,8 +71,8 @@ class Ledger:
             del self._epochs[old]
 
     def played(self, epoch: int, seconds: float, now: float) -> None:
-        """Enter a report: so many seconds of the epoch's audio were played."""
-        if (entry := self._epochs.get(epoch)) is None:
+        """Enter a report: so many seconds of the epoch's audio were played. One that is no number proves nothing."""
+        if (entry := self._epochs.get(epoch)) is None or not math.isfinite(seconds):
             return
         until = now if entry.ended_at is None else entry.ended_at
         possible = (until - entry.began_at + SLACK_S) * self._rate

@@ -41,7 +41,7 @@ class PlayerSettings:
     reports_s: float = 0.3
     """How long an output's reports are waited for after a clear."""
     watchdog_s: float = 1.5
-    """How long after its audio must have ended an utterance is believed played without proof."""
+    """How long after its audio must have ended an utterance is believed played without proof, and an epoch begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +266,9 @@ class Player:
         if not (utterance.heard_whole or overdue):
             return False
         self.current = None
-        self._settle(utterance, interrupted=False, estimated=overdue and not utterance.heard_whole)
+        if not utterance.heard_whole:
+            self._clear(now)  # What the output lost or kept to itself must not be missing from the next one's account.
+        self._settle(utterance, interrupted=False, estimated=not utterance.heard_whole)
         return True
 
     def _cut_current(self, utterance: Utterance, now: float) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import TypeVar
 
 import numpy as np
@@ -258,3 +260,43 @@ def test_text_that_was_never_made_into_audio_is_not_heard_and_the_utterance_coun
     (settled,) = stage.all(Settled)
     assert settled.interrupted
     assert settled.utterance.text[: settled.heard_end] == "one two."
+
+
+@pytest.mark.parametrize("nonsense", [float("nan"), float("inf"), -1.0])
+def test_a_report_that_is_no_time_proves_nothing(nonsense: float) -> None:
+    stage = Stage(can_pause=True)
+    stage.did(stage.player.begin(utterance(), 0.0))
+    stage.until(1.0)
+    stage.report(0.5)
+    stage.report(nonsense)
+    stage.report(0.9, epoch=7)
+    assert stage.player.current is not None
+    assert stage.player.current.heard_samples == 500
+
+
+def test_sound_that_an_output_lost_does_not_delay_the_end_of_later_utterances() -> None:
+    stage = Stage(can_pause=True)
+    stage.did(stage.player.begin(utterance(1), 0.0))
+    stage.until(2.0)
+    stage.report(1.9)  # a tenth of a second was lost on the way
+    stage.until(4.0)
+    assert [settled.estimated for settled in stage.all(Settled)] == [True]
+    stage.did(stage.player.begin(utterance(2), 4.0))
+    stage.until(6.0)
+    stage.report(2.0, epoch=stage.player.epoch)
+    assert [settled.estimated for settled in stage.all(Settled)] == [True, False]
+
+
+def test_the_audio_of_what_was_never_reported_is_let_go() -> None:
+    stage = Stage(can_pause=True)
+    spoken = []
+    for number in range(20):
+        made = utterance(number)
+        spoken.append(weakref.ref(made))
+        stage.did(stage.player.begin(made, stage.now))
+        del made
+        stage.until(stage.now + 4.0)
+    assert len(stage.all(Settled)) == 20
+    stage.actions.clear()
+    gc.collect()
+    assert sum(made() is not None for made in spoken) <= 6
