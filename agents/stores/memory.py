@@ -12,6 +12,7 @@ from agents.core.errors import ConflictError
 from agents.core.messages import Message, Settlement, ToolResult, Usage
 from agents.core.store import Conversation, InboxItem, InboxStatus, Permission, Task, TaskStatus, Window
 from agents.stores.permissions import permission_key
+from agents.stores.zones import check_zone
 
 __all__ = ["MemoryConversations", "MemoryStore"]
 
@@ -180,7 +181,7 @@ class MemoryStore:
 
     async def add_inbox_item(self, item: InboxItem) -> None:
         """Add an item."""
-        _check_zone(item.created_at, item.resolved_at)
+        check_zone(item.created_at, item.resolved_at)
         if self._inbox.setdefault(item.id, item) != item:
             raise ValueError(f"inbox item id {item.id!r} is taken; give every item an id of its own")
 
@@ -193,7 +194,7 @@ class MemoryStore:
         resolved_at: datetime | None = None,
     ) -> InboxItem:
         """Change what is given."""
-        _check_zone(resolved_at)
+        check_zone(resolved_at)
         given = {"status": status, "response": response, "resolved_at": resolved_at}
         self._inbox[item_id] = item = replace(self._inbox[item_id], **_stated(given))
         return item
@@ -241,9 +242,3 @@ class MemoryConversations:
 
 def _stated(given: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _check_zone(*moments: datetime | None) -> None:
-    for moment in moments:
-        if moment is not None and moment.tzinfo is None:
-            raise ValueError(f"{moment.isoformat()} has no time zone; write for example datetime.now(UTC)")

@@ -1,0 +1,96 @@
+"""The tables of the newest schema. What brings a database here is in ``migrations``, which a test compares with this.
+
+Everything that somebody outside wrote is JSON text in ``payload``; columns hold only what is searched for.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, MetaData, Table, Text
+
+__all__ = [
+    "TABLES",
+    "conversations",
+    "inbox",
+    "messages",
+    "permissions",
+    "results",
+    "schema_version",
+    "settlements",
+    "tasks",
+]
+
+TABLES = MetaData()
+
+schema_version = Table("glove_schema", TABLES, Column("version", BigInteger))
+
+conversations = Table(
+    "glove_conversations",
+    TABLES,
+    Column("identifier", Text, primary_key=True),
+    Column("owner", Text),  # the conversation whose sub-agent this is, at any depth
+    Column("version", BigInteger),
+    Column("compacted_at", BigInteger),  # the version of the last compaction; 0 when there is none
+    Column("messages", BigInteger),
+    Column("tokens", BigInteger),
+    Column("turns", BigInteger),
+    Column("tokens_in", BigInteger),
+    Column("tokens_out", BigInteger),
+    Column("cache_read", BigInteger),
+    Column("cache_creation", BigInteger),
+    Column("created_at", Text),  # ISO 8601, UTC, with microseconds: the order of the text is that of time
+    Column("updated_at", Text),
+)
+
+messages = Table(
+    "glove_messages",
+    TABLES,
+    Column("conversation", Text, primary_key=True),
+    Column("version", BigInteger, primary_key=True),  # the conversation's version that this message made
+    Column("message_id", Text),
+    Column("payload", Text),
+)
+
+settlements = Table(
+    "glove_settlements",
+    TABLES,
+    Column("conversation", Text, primary_key=True),
+    Column("message_version", BigInteger, primary_key=True),
+    Column("version", BigInteger),
+    Column("payload", Text),
+)
+
+results = Table(
+    "glove_results",
+    TABLES,
+    Column("conversation", Text, primary_key=True),
+    Column("message_version", BigInteger, primary_key=True),
+    Column("call_id", Text, primary_key=True),
+    Column("payload", Text),
+)
+
+tasks = Table(
+    "glove_tasks",
+    TABLES,
+    Column("conversation", Text, primary_key=True),
+    Column("task_id", Text, primary_key=True),
+    Column("position", BigInteger),
+    Column("payload", Text),
+)
+
+permissions = Table(
+    "glove_permissions",
+    TABLES,
+    Column("conversation", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("status", Text),
+)
+
+inbox = Table(
+    "glove_inbox",
+    TABLES,
+    Column("conversation", Text, primary_key=True),
+    Column("item_id", Text, primary_key=True),
+    Column("position", BigInteger),
+    Column("status", Text),
+    Column("payload", Text),
+)
