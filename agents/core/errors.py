@@ -4,10 +4,13 @@
 
     GloveError
     ├── DefinitionError      the programmer: a tool or factory is ill-defined
+    │   └── ToolSelectionError   a list of tools names one that is not there
     ├── ConfigurationError   the operator: an unknown model, a missing key or package
     ├── ModelError           the provider: unreachable, refused or broken
     ├── StoreError           the operator: the database is unreachable, full, corrupt or newer than this program
     │   └── ConflictError    nobody: somebody else wrote to the same conversation first
+    ├── SlotRejectedError    nobody: a person did not want to answer on the screen, or the screen went away
+    ├── AnswerError          the screen: it answered with a value of another type
     └── AbortError           nobody: somebody asked for the work to stop
 """
 
@@ -15,12 +18,15 @@ from __future__ import annotations
 
 __all__ = [
     "AbortError",
+    "AnswerError",
     "ConfigurationError",
     "ConflictError",
     "DefinitionError",
     "GloveError",
     "ModelError",
+    "SlotRejectedError",
     "StoreError",
+    "ToolSelectionError",
 ]
 
 
@@ -29,7 +35,36 @@ class GloveError(Exception):
 
 
 class DefinitionError(GloveError):
-    """Something was defined in a way that cannot work; the message says what and how to mend it."""
+    """Something was defined in a way that cannot work; the message says what and how to mend it.
+
+    Attributes:
+        mistakes: every mistake found, a sentence each.
+    """
+
+    def __init__(self, *mistakes: str) -> None:
+        self.mistakes = mistakes
+        super().__init__(*mistakes)
+
+    def __str__(self) -> str:
+        if len(self.mistakes) == 1:
+            return self.mistakes[0]
+        return "".join([f"{len(self.mistakes)} mistakes:", *(f"\n- {mistake}" for mistake in self.mistakes)])
+
+
+class ToolSelectionError(DefinitionError):
+    """A list that picks tools names one that is not there.
+
+    Attributes:
+        code: ``unknown_tool``.
+        unknown: the names that match nothing.
+    """
+
+    code = "unknown_tool"
+
+    def __init__(self, unknown: tuple[str, ...], known: tuple[str, ...]) -> None:
+        self.unknown = unknown
+        wrong = ", ".join(map(repr, unknown))
+        super().__init__(f"no tool is named or ends with {wrong}; there are {', '.join(map(repr, known)) or 'none'}")
 
 
 class ConfigurationError(GloveError):
@@ -44,13 +79,23 @@ class ModelError(GloveError):
         reason: what was wrong, one sentence without personal data.
         status: the HTTP status, when there was one.
         retryable: whether the same call may succeed later.
+        retry_after_s: how long the provider asks to wait, in seconds, when it does.
     """
 
-    def __init__(self, model: str, reason: str, *, status: int | None = None, retryable: bool = False) -> None:
+    def __init__(
+        self,
+        model: str,
+        reason: str,
+        *,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
         self.model = model
         self.reason = reason
         self.status = status
         self.retryable = retryable
+        self.retry_after_s = retry_after_s
         super().__init__(model, reason)
 
     def __str__(self) -> str:
@@ -90,6 +135,40 @@ class ConflictError(StoreError):
             f"conversation {self.conversation!r} is at version {self.found}, not {self.expected}: somebody else has "
             "written to it; read it again and append what still holds"
         )
+
+
+class SlotRejectedError(GloveError):
+    """Nobody answers on the screen.
+
+    Attributes:
+        slot_id: what was shown.
+        reason: why it is not answered.
+    """
+
+    def __init__(self, slot_id: str, reason: str) -> None:
+        self.slot_id = slot_id
+        self.reason = reason
+        super().__init__(slot_id, reason)
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class AnswerError(GloveError):
+    """A screen answered with a value of another type than was asked for; the question stands.
+
+    Attributes:
+        slot_id: what was answered.
+        reason: what is wrong with the value.
+    """
+
+    def __init__(self, slot_id: str, reason: str) -> None:
+        self.slot_id = slot_id
+        self.reason = reason
+        super().__init__(slot_id, reason)
+
+    def __str__(self) -> str:
+        return f"slot {self.slot_id!r} cannot be answered so: {self.reason}"
 
 
 class AbortError(GloveError):

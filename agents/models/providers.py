@@ -12,6 +12,7 @@ from agents.core.model import Model
 __all__ = ["PROVIDERS", "Provider", "create_model"]
 
 _CHAT_COMPLETIONS = "agents.models.openai_compat:OpenAICompatible"
+_MESSAGES = "agents.models.anthropic:AnthropicModel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,13 @@ PROVIDERS: Mapping[str, Provider] = {
         base_url_variable="OPENAI_BASE_URL",
         key_variable="OPENAI_API_KEY",
         example="gpt-4.1-mini",
+    ),
+    "anthropic": Provider(
+        target=_MESSAGES,
+        base_url="https://api.anthropic.com",
+        base_url_variable="ANTHROPIC_BASE_URL",
+        key_variable="ANTHROPIC_API_KEY",
+        example="claude-haiku-5-5",
     ),
     "openrouter": Provider(
         target=_CHAT_COMPLETIONS,

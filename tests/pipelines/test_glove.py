@@ -34,7 +34,8 @@ from pipelines.responder import (
     ToolStarted,
 )
 from tests.agents.core.scenes import Anything, echo, hanging, outline, talking
-from tests.agents.models.completions_server import Answer, call, completions_server, text
+from tests.agents.models.completions_server import call, completions_server, text
+from tests.agents.models.wire_server import Answer
 
 
 async def collect(reply: Reply) -> list[ResponderEvent]:

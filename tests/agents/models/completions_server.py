@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-
-@dataclass
-class Answer:
-    """What the server does with one request."""
-
-    chunks: Sequence[dict[str, Any] | str] = ()
-    """Deltas to stream, each in a frame of its own; a string is sent as the frame's raw data."""
-    finish: str | None = "stop"
-    """The finish reason of the last chunk; ``None`` sends no last chunk."""
-    status: int = 200
-    piece_bytes: int | None = None
-    """Send the stream in pieces of this size, so that frames and characters are torn."""
-    stall: asyncio.Event | None = None
-    """Wait for this behind the chunks, with the stream open."""
-    cut: bool = False
-    """Drop the connection behind the chunks, in the middle of the body."""
-    silent: bool = False
-    """Take the request and never answer."""
+from tests.agents.models.wire_server import SECRETS, Answer, WireServer, listening
 
 
 def text(content: str) -> dict[str, Any]:
@@ -40,86 +22,26 @@ def call(index: int, *, id: str | None = None, name: str | None = None, argument
 
 
 @dataclass
-class CompletionsServer:
-    """Gives the answers in order; keeps what it was sent."""
+class CompletionsServer(WireServer):
+    path = "/v1/chat/completions"
 
-    answers: list[Answer]
-    url: str = ""
-    bodies: list[dict[str, Any]] = field(default_factory=list)
-    headers: list[dict[str, str]] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a client closed its connection while a stream was open."""
-    waiting: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the server stalls or is silent."""
+    def judge(self, body: dict[str, Any], headers: Mapping[str, str]) -> list[str]:
+        return complaints(body)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while await self._one(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-
-    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        request, *lines = head.strip().split("\r\n")
-        headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
-        body = json.loads(await reader.readexactly(int(headers["content-length"])))
-        self.headers.append(headers)
-        self.bodies.append(body)
-        if request != "POST /v1/chat/completions HTTP/1.1":
-            self.complaints.append(request)
-        self.complaints.extend(complaints(body))
-        answer = self.answers[len(self.bodies) - 1]
-        if answer.silent:
-            return await self._wait_for_the_client(reader)
-        if answer.status != 200 or self.complaints:
-            error = {"error": {"message": "no: sk-secret, the caller said 279413862", "type": "x", "code": None}}
-            await self._send_error(writer, answer.status if answer.status != 200 else 400, error)
-            return True
-        await self._stream(writer, answer, body)
-        if answer.cut:
-            return False
-        if answer.stall is not None:
-            return await self._wait_for_the_client(reader)
-        return True
-
-    async def _wait_for_the_client(self, reader: asyncio.StreamReader) -> bool:
-        self.waiting.set()
-        await reader.read(1)
-        self.gone.set()
-        return False
-
-    async def _send_error(self, writer: asyncio.StreamWriter, status: int, error: dict[str, Any]) -> None:
-        data = json.dumps(error).encode()
-        head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
-        writer.write(head.encode() + data)
-        await writer.drain()
-
-    async def _stream(self, writer: asyncio.StreamWriter, answer: Answer, body: dict[str, Any]) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+    def frames(self, answer: Answer, body: dict[str, Any]) -> list[str]:
         frames = [item if isinstance(item, str) else frame(item) for item in answer.chunks]
-        whole = not (answer.cut or answer.stall is not None)
-        if answer.finish is not None and whole:
+        if answer.finish is not None and answer.whole:
             frames.append(frame({}, answer.finish))
             if body.get("stream_options", {}).get("include_usage"):
                 usage = {"prompt_tokens": 20, "completion_tokens": 7, "total_tokens": 27}
                 usage_frame = {**chunk(), "usage": usage | {"prompt_tokens_details": {"cached_tokens": 16}}}
                 frames.append(json.dumps(usage_frame))
-        if whole:
+        if answer.whole:
             frames.append("[DONE]")
-        data = "".join(f"data: {item}\n\n" for item in frames).encode()
-        size = answer.piece_bytes or len(data) or 1
-        for start in range(0, len(data), size):
-            piece = data[start : start + size]
-            writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-            await writer.drain()
-            await asyncio.sleep(0)
-        if whole:
-            writer.write(b"0\r\n\r\n")
-            await writer.drain()
+        return [f"data: {item}" for item in frames]
+
+    def error(self, status: int) -> dict[str, Any]:
+        return {"error": {"message": SECRETS, "type": "x", "code": None}}
 
 
 def chunk() -> dict[str, Any]:
@@ -165,18 +87,6 @@ def complaints(body: dict[str, Any]) -> list[str]:
 
 @asynccontextmanager
 async def completions_server(*answers: Answer) -> AsyncIterator[CompletionsServer]:
-    completions = CompletionsServer(answers=list(answers))
-    tasks: set[asyncio.Task[None]] = set()
-
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(asyncio.ensure_future(completions.serve(reader, writer)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    completions.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    try:
-        yield completions
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    async with listening(CompletionsServer(answers=list(answers))) as server:
+        server.url += "/v1"
+        yield server

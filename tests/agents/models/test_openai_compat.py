@@ -16,7 +16,8 @@ from agents.core.messages import ToolCall, Usage
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
 from agents.models.openai_compat import OpenAICompatible
 from tests.agents.core.scenes import Diary, echo, hanging, outline
-from tests.agents.models.completions_server import Answer, CompletionsServer, call, completions_server, text
+from tests.agents.models.completions_server import CompletionsServer, call, completions_server, text
+from tests.agents.models.wire_server import Answer
 
 pytestmark = pytest.mark.wire
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agents.core.errors import ConfigurationError
+from agents.core.model import close_model
+from agents.models.anthropic import AnthropicModel
 from agents.models.openai_compat import OpenAICompatible
 from agents.models.providers import PROVIDERS, create_model
 
@@ -30,8 +32,8 @@ def test_what_cannot_be_made_is_named_with_the_fix(spec: str, message: str) -> N
 
 @pytest.mark.parametrize("name", PROVIDERS)
 async def test_every_provider_of_the_table_makes_a_model(name: str) -> None:
-    environ = {"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "GROQ_API_KEY": "k"}
-    model = create_model(f"{name}:some/model:8b", environ)
-    assert isinstance(model, OpenAICompatible)
+    variable = PROVIDERS[name].key_variable
+    model = create_model(f"{name}:some/model:8b", {variable: "k"} if variable else {})
+    assert isinstance(model, AnthropicModel if name == "anthropic" else OpenAICompatible)
     assert model.name == f"{name}:some/model:8b"
-    await model.aclose()
+    await close_model(model)
