@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, assert_never
 
 from pipelines.audio.frame import Frame, Samples
@@ -129,8 +130,10 @@ class Cascade:
         self._responder = responder
         self._group = group
         self._tell = tell
-        self._told: deque[TurnEvent] = deque()
-        self._telling = False
+        self._asked: deque[Callable[[float], list[TurnAction]]] = deque()
+        """Decisions the turn machine is still to make, in order."""
+        self._deciding = False
+        self._closed = False
         self._timer: Timer | None = None
         self._replies: dict[int, Reply] = {}
         """Replies being made, by utterance."""
@@ -161,25 +164,27 @@ class Cascade:
     def start(self) -> None:
         """Greet, if there is a greeting."""
         if self.settings.greeting:
-            self._carry_out(self.machine.say("greeting", self.settings.greeting, self._clock.now()))
+            self._decide(partial(self.machine.say, "greeting", self.settings.greeting))
 
     def hear(self, frame: Frame) -> None:
-        """Take the next frame of the caller's audio. Returns at once."""
+        """Take the next frame of the caller's audio. Returns at once; after the end it is not listened to."""
+        if self._closed:
+            return
         if self.machine.blocked != (blocked := self._responder.blocked()):
             self.feed(DisplayBlocked(blocked=blocked))
         self._listener.hear(frame)
 
     def narrate(self, text: str) -> None:
         """Say a text to its end, without the model; what the caller says over it is answered after it."""
-        self._carry_out(self.machine.say("narration", text, self._clock.now()))
+        self._decide(partial(self.machine.say, "narration", text))
 
     def interrupt(self) -> None:
         """Cut whatever is being said."""
-        self._carry_out(self.machine.interrupt(self._clock.now()))
+        self._decide(self.machine.interrupt)
 
     def commit_turn(self) -> None:
         """Answer the words there are without waiting for more."""
-        self._carry_out(self.machine.commit_turn(self._clock.now()))
+        self._decide(self.machine.commit_turn)
 
     @property
     def idle(self) -> bool:
@@ -187,11 +192,12 @@ class Cascade:
         return not (self._listener.busy or self._speaker.busy or self._replies or self._unsettled or self.machine.busy)
 
     async def aclose(self) -> None:
-        """Stop: abort replies, settle what was heard, close the recogniser. Idempotent."""
+        """Stop: abort replies, settle what was heard, close the recogniser; nothing is decided any more. Idempotent."""
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for reply in self._replies.values():
+        for reply in list(self._replies.values()):
             reply.abort()
         self._speaker.stop()
         if self._unsettled:
@@ -203,54 +209,56 @@ class Cascade:
     # ------------------------------------------------------------------------------------------------- the machine
 
     def feed(self, event: TurnEvent) -> None:
-        """Tell the turn machine, and carry out what it decides; events fed meanwhile wait their turn."""
-        self._told.append(event)
-        if self._telling:
-            return
-        self._telling = True
-        try:
-            while self._told:
-                self._act(self.machine.feed(self._told.popleft(), self._clock.now()))
-        finally:
-            self._telling = False
-        self._arm()
+        """Tell the turn machine, and carry out what it decides."""
+        self._decide(partial(self.machine.feed, event))
 
-    def _carry_out(self, actions: list[TurnAction]) -> None:
-        self._act(actions)
-        self._arm()
+    def _decide(self, decision: Callable[[float], list[TurnAction]]) -> None:
+        """Carry out a decision of the turn machine's; one that is asked for meanwhile waits its turn."""
+        if self._closed:
+            return
+        self._asked.append(decision)
+        if self._deciding:
+            return
+        self._deciding = True
+        try:
+            while self._asked:
+                for action in self._asked.popleft()(self._clock.now()):
+                    self._act(action)
+        finally:
+            self._deciding = False
+            self._arm()
 
     def _tick(self) -> None:
         self._timer = None
-        self._carry_out(self.machine.tick(self._clock.now()))
+        self._decide(self.machine.tick)
 
     def _arm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if (deadline := self.machine.deadline) is not None:
+        if not self._closed and (deadline := self.machine.deadline) is not None:
             self._timer = self._clock.call_at(deadline, self._tick)
 
-    def _act(self, actions: list[TurnAction]) -> None:
-        for action in actions:
-            match action:
-                case Hold():
-                    self._speaker.hold()
-                    self._tell(OutputHeld())
-                case Resume():
-                    self._speaker.resume()
-                    self._tell(OutputResumed())
-                case Cancel():
-                    self._cancel(action)
-                case Commit():
-                    self._commit(action)
-                case Speak():
-                    self._speak(action)
-                case Drop():
-                    self._listener.drop(action.segment)
-                case Note():
-                    self._note(action)
-                case _:
-                    assert_never(action)
+    def _act(self, action: TurnAction) -> None:
+        match action:
+            case Hold():
+                self._speaker.hold()
+                self._tell(OutputHeld())
+            case Resume():
+                self._speaker.resume()
+                self._tell(OutputResumed())
+            case Cancel():
+                self._cancel(action)
+            case Commit():
+                self._commit(action)
+            case Speak():
+                self._speak(action)
+            case Drop():
+                self._listener.drop(action.segment)
+            case Note():
+                self._note(action)
+            case _:
+                assert_never(action)
 
     def _cancel(self, action: Cancel) -> None:
         self._tell(UtteranceCancelled(utterance=action.utterance, cause=action.cause))

@@ -101,6 +101,7 @@ class Speaker:
         self._voices: dict[int, _Voice] = {}
         self._timer: Timer | None = None
         self._room = asyncio.Event()
+        self._stopped = False
         output.attach(self._reported)
 
     @property
@@ -177,7 +178,8 @@ class Speaker:
         self._do(self._player.resume(self._clock.now()))
 
     def stop(self) -> None:
-        """Stop everything; what was heard is settled by what is proven. Idempotent."""
+        """Stop for good: what was heard is settled by what is proven, the output gets nothing more. Idempotent."""
+        self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -236,6 +238,8 @@ class Speaker:
         self._do(self._player.tick(self._clock.now()))
 
     def _do(self, actions: list[PlayerAction]) -> None:
+        if self._stopped:
+            return
         for action in actions:
             match action:
                 case Play():

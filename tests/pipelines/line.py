@@ -48,6 +48,8 @@ class Line:
         )
         self.make_output: Callable[..., RecordedOutput] = engines.get("output", RecordedOutput)
         self.greeting: str | None = engines.get("greeting")
+        self.host: Callable[[Line, CallEvent], None] | None = engines.get("host")
+        """Hears of what happens, and may do something about it."""
         self.events: list[tuple[float, CallEvent]] = []
         self.cascade: Cascade
         self.output: RecordedOutput
@@ -68,13 +70,18 @@ class Line:
                 responder=self.responder,
                 output=self.output,
                 group=group,
-                tell=lambda event: self.events.append((self.clock.now(), event)),
+                tell=self._told,
                 settings=CascadeSettings(turns=turns, greeting=self.greeting),
             )
             self.cascade.start()
             await tale(self)
             await self.cascade.aclose()
             await self.output.aclose()
+
+    def _told(self, event: CallEvent) -> None:
+        self.events.append((self.clock.now(), event))
+        if self.host is not None:
+            self.host(self, event)
 
     async def says(self, *words: str, word_s: float = 0.3) -> None:
         await self.sends(spoken(self.vocabulary, words, word_s))
