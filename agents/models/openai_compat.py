@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agents.core.errors import ConfigurationError, ModelError
-from agents.core.model import ModelEvent, ModelRequest
-from agents.models.openai_wire import ChunkReader, write_messages, write_tools
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest
+from agents.models import failure
+from agents.models.openai_wire import ChunkReader, Dialect, ThoughtsField, write_messages, write_tools
 
 if TYPE_CHECKING:
     from openai import AsyncStream
@@ -21,16 +22,6 @@ CONNECT_TIMEOUT_S = 5.0
 SILENCE_TIMEOUT_S = 30.0
 """How long the server may send nothing: a local model that must be loaded first needs most of it."""
 
-_REASONS = {
-    400: "the request was not understood (400); the model may lack tool calls or streaming",
-    401: "the key was refused (401); check it",
-    403: "the key may not use this model (403)",
-    404: "there is no such model at this server (404); check its name",
-    408: "the server gave up waiting (408)",
-    413: "the conversation is too long for this model (413)",
-    429: "too many requests, or no credit left (429)",
-}
-
 
 class OpenAICompatible:
     """A model served over chat completions, streaming, by OpenAI's SDK.
@@ -40,6 +31,8 @@ class OpenAICompatible:
         provider: whose server, for names and messages.
         base_url: where the server is, up to ``/v1``.
         api_key: the key; servers without keys take anything.
+        thoughts: the field in which the server wants a model's thoughts back with its calls; not at all by default.
+        options: further fields of every request, such as ``{"reasoning_effort": "low", "temperature": 0.2}``.
         connect_timeout_s: bounds connecting, in seconds.
         silence_timeout_s: bounds every wait for more of the response, in seconds.
     """
@@ -51,6 +44,8 @@ class OpenAICompatible:
         provider: str,
         base_url: str,
         api_key: str,
+        thoughts: ThoughtsField | None = None,
+        options: Mapping[str, Any] | None = None,
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         silence_timeout_s: float = SILENCE_TIMEOUT_S,
     ) -> None:
@@ -59,8 +54,8 @@ class OpenAICompatible:
             from openai import AsyncOpenAI, Timeout
         except ImportError as exc:
             raise ConfigurationError("the package 'openai' is missing; install it: pip install openai") from exc
-        self._model = model
-        self._provider = provider
+        self._dialect = Dialect(provider=provider, model=model, thoughts=thoughts)
+        self._options = dict(options or {})
         self._client = AsyncOpenAI(
             api_key=api_key,
             base_url=base_url,
@@ -71,57 +66,61 @@ class OpenAICompatible:
     @property
     def name(self) -> str:
         """``provider:model``."""
-        return f"{self._provider}:{self._model}"
+        return f"{self._dialect.provider}:{self._dialect.model}"
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Answer; leaving the generator closes the connection, which stops the generation.
 
         Raises:
-            ModelError: the server is unreachable, refuses, breaks off or stays silent.
+            ModelError: the server is unreachable, refuses, breaks off, stays silent or ends without a word.
         """
         from openai import OpenAIError
 
-        body: dict[str, Any] = {"model": self._model, "messages": write_messages(request)}
+        body: dict[str, Any] = {"model": self._dialect.model, "messages": write_messages(request, self._dialect)}
         if request.tools:
             body["tools"] = write_tools(request.tools)
         # The SDK's many overloads want its own types; the body is the wire's shape, and a strict server tests it.
         create: Any = self._client.chat.completions.create
-        reader = ChunkReader()
+        reader = ChunkReader(self._dialect)
+        said = False
         try:
             response: AsyncStream[ChatCompletionChunk] = await create(
-                **body, stream=True, stream_options={"include_usage": True}
+                **body, stream=True, stream_options={"include_usage": True}, extra_body=self._options
             )
             async with response:
                 async for chunk in response:
-                    for event in reader.feed(chunk.model_dump()):
-                        yield event
+                    for passed in reader.feed(chunk.model_dump(warnings=False)):
+                        said = True
+                        yield passed
         except OpenAIError as exc:
             raise self._error(exc) from exc
-        except ValueError as exc:
-            raise ModelError(self.name, "the server sent something that is no JSON", retryable=True) from exc
+        except (ValueError, LookupError, TypeError) as exc:
+            raise failure.unreadable(self.name) from exc
         if reader.stop_reason is None:
-            raise ModelError(self.name, "the server broke off in the middle of a response", retryable=True)
-        for event in reader.finish():
-            yield event
+            raise failure.broken_off(self.name)
+        for passed in reader.finish():
+            if isinstance(passed, ModelFinished):
+                failure.check_said(self.name, passed, said=said)
+            said = True
+            yield passed
 
     async def aclose(self) -> None:
         """Close the connections. The model cannot be used afterwards."""
         await self._client.close()
 
     def _error(self, error: Exception) -> ModelError:
-        """Say what was wrong, without the server's own text: it may quote the key or the conversation."""
-        from openai import APIConnectionError, APIStatusError, APITimeoutError
+        from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
         match error:
-            case APIStatusError(status_code=status):
-                broken = f"the server failed ({status})" if status >= 500 else f"the server refused ({status})"
-                retryable = status >= 500 or status in (408, 429)
-                return ModelError(self.name, _REASONS.get(status, broken), status=status, retryable=retryable)
+            case APIStatusError(status_code=status, response=response):
+                return failure.refused(self.name, status, response.headers)
             case APITimeoutError():
-                return ModelError(self.name, "the server did not answer in time", retryable=True)
+                return failure.timed_out(self.name)
             case APIConnectionError():
-                where = self._client.base_url
-                reason = f"the connection to {where} failed; is the server running, and is the address right?"
-                return ModelError(self.name, reason, retryable=True)
+                return failure.not_reached(self.name, self._client.base_url)
+            case APIError(body={"code": int(status)}):  # OpenRouter's, in mid-stream.
+                return failure.refused(self.name, status)
+            case APIError():
+                return failure.broken_off(self.name)
             case _:
                 return ModelError(self.name, f"the client failed: {type(error).__name__}")

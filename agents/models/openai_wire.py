@@ -5,24 +5,49 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from agents.core.messages import ContentPart, Message, ToolCall, ToolResultData, Usage
+from agents.core.messages import ContentPart, Message, ToolCall, Usage
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
+from agents.models.wording import part_text, read_input, result_text, tool_description, user_text, written_input
 
-__all__ = ["ChunkReader", "result_text", "write_messages", "write_tools"]
+__all__ = ["ChunkReader", "Dialect", "ThoughtsField", "write_messages", "write_tools"]
 
-CONTEXT_PREFIX = "[Context from the system; the caller did not say this.] "
-"""Marks what the framework tells the model, for the wire knows only the user's side to put it on."""
-
-EXAMPLES_SHOWN = 3
-"""Utterances added to a tool's description: enough to show the kind, few enough to cost little."""
+ThoughtsField: TypeAlias = Literal["reasoning", "reasoning_content", "reasoning_details"]
+"""The names under which services send thoughts. The last is a list of parts, some of them encrypted or signed."""
 
 
-def write_messages(request: ModelRequest) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """Where services differ on this wire."""
+
+    provider: str = ""
+    """Whose service; what it wants back is kept under this name."""
+    model: str = ""
+    """Whom is spoken to: parts of thoughts that another model had are not sent back."""
+    thoughts: ThoughtsField | None = None
+    """The field in which calls want their thoughts back; ``None`` where it would be refused, or is of no use."""
+
+
+PLAIN = Dialect()
+"""What all understand."""
+
+_STOP_REASONS: Mapping[str, str | None] = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+    "content_filter": "refusal",
+    # Two ways to say that the response is not whole.
+    "error": None,
+    "insufficient_system_resource": None,
+}
+
+
+def write_messages(request: ModelRequest, dialect: Dialect = PLAIN) -> list[dict[str, Any]]:
     """Write a request's messages, the system prompt first."""
     written = [{"role": "system", "content": request.system_prompt}] if request.system_prompt else []
-    return [*written, *(part for message in request.messages for part in _write(message))]
+    return [*written, *(part for message in request.messages for part in _write(message, dialect))]
 
 
 def write_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
@@ -30,56 +55,54 @@ def write_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
     return [
         {
             "type": "function",
-            "function": {"name": tool.name, "description": _description(tool), "parameters": tool.input_schema},
+            "function": {"name": tool.name, "description": tool_description(tool), "parameters": tool.input_schema},
         }
         for tool in tools
     ]
 
 
-def result_text(result: ToolResultData) -> str:
-    """Write a tool result as the model reads it: text as it is, anything else as JSON, an error with its message."""
-    data = result.data if isinstance(result.data, str) else json.dumps(result.data, ensure_ascii=False, default=str)
-    if result.status == "success":
-        return data
-    failure = f"{'Error' if result.status == 'error' else 'Aborted'}: {result.message or 'no reason given'}"
-    return failure if result.data is None else f"{failure}\n{data}"
-
-
-def _description(tool: ToolSpec) -> str:
-    if not tool.examples:
-        return tool.description
-    examples = "; ".join(f'"{example}"' for example in tool.examples[:EXAMPLES_SHOWN])
-    return f"{tool.description} A caller may say: {examples}."
-
-
-def _write(message: Message) -> Iterator[dict[str, Any]]:
+def _write(message: Message, dialect: Dialect) -> Iterator[dict[str, Any]]:
     if message.tool_results:
         for outcome in message.tool_results:
             yield {"role": "tool", "tool_call_id": outcome.call_id, "content": result_text(outcome.result)}
     elif message.sender == "agent":
         written: dict[str, Any] = {"role": "assistant", "content": message.text or None}
         if message.tool_calls:
-            written["tool_calls"] = [_write_call(call) for call in message.tool_calls]
+            written["tool_calls"] = [_write_call(call, dialect) for call in message.tool_calls]
+            written |= _thoughts(message, dialect)
         yield written
+    elif not message.content:
+        yield {"role": "user", "content": user_text(message)}
     else:
-        text = f"{CONTEXT_PREFIX}{message.text}" if message.framework_context else message.text
-        if not message.content:
-            yield {"role": "user", "content": text}
-        else:
-            parts = [{"type": "text", "text": text}] if text else []
-            yield {"role": "user", "content": [*parts, *map(_write_part, message.content)]}
+        parts = [{"type": "text", "text": user_text(message)}] if message.text else []
+        yield {"role": "user", "content": [*parts, *map(_write_part, message.content)]}
 
 
-def _write_call(call: ToolCall) -> dict[str, Any]:
-    arguments = call.input_args if isinstance(call.input_args, str) else json.dumps(call.input_args)
-    return {"id": call.id, "type": "function", "function": {"name": call.tool_name, "arguments": arguments}}
+def _thoughts(message: Message, dialect: Dialect) -> dict[str, Any]:
+    match dialect.thoughts:
+        case None:
+            return {}
+        case "reasoning_details":
+            kept = (message.provider_options or {}).get(dialect.provider) or {}
+            return {"reasoning_details": kept["thoughts"]} if kept.get("model") == dialect.model else {}
+        case "reasoning_content":
+            # Also when there are none: DeepSeek refuses a call without the field, whoever made it.
+            return {"reasoning_content": message.reasoning_content}
+        case "reasoning":
+            return {"reasoning": message.reasoning_content} if message.reasoning_content else {}
+
+
+def _write_call(call: ToolCall, dialect: Dialect) -> dict[str, Any]:
+    function = {"name": call.tool_name, "arguments": json.dumps(written_input(call))}
+    extra = (call.provider_options or {}).get(dialect.provider) or {}
+    return {"id": call.id, "type": "function", "function": function, **extra}
 
 
 def _write_part(part: ContentPart) -> dict[str, Any]:
     if part.type == "image" and (part.url or part.data):
         url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
         return {"type": "image_url", "image_url": {"url": url}}
-    return {"type": "text", "text": part.text or f"[{part.type} {part.name or 'without a name'}]"}
+    return {"type": "text", "text": part_text(part)}
 
 
 @dataclass(slots=True)
@@ -87,13 +110,23 @@ class _PartialCall:
     id: str
     name: str
     arguments: str
+    extra: dict[str, Any] | None
+    """What Google attaches to a call, a signed thought as a rule, and refuses to do without."""
 
 
 class ChunkReader:
-    """Reads the chunks of one response, as plain mappings."""
+    """Reads the chunks of one response, as plain mappings.
 
-    def __init__(self) -> None:
+    Args:
+        dialect: whose response.
+    """
+
+    def __init__(self, dialect: Dialect = PLAIN) -> None:
+        self._dialect = dialect
         self._calls: dict[int, _PartialCall] = {}
+        self._thoughts = ""
+        self._details: dict[tuple[Any, Any], dict[str, Any]] = {}
+        self._refused = False
         self._usage = Usage()
         self.stop_reason: str | None = None
         """Why the model stopped; ``None`` while the response is not whole."""
@@ -102,32 +135,38 @@ class ChunkReader:
         """Read a chunk.
 
         Returns:
-            What can be passed on already: text. Calls are whole only at the end.
+            What can be passed on already: text, a refusal's too. Calls are whole only at the end.
         """
         if usage := chunk.get("usage"):
-            cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
-            self._usage = Usage(
-                tokens_in=usage.get("prompt_tokens") or 0,
-                tokens_out=usage.get("completion_tokens") or 0,
-                cache_read_input_tokens=cached,
-            )
+            self._usage = _usage(usage)
         events: list[ModelEvent] = []
         for choice in (chunk.get("choices") or [])[:1]:
             delta = choice.get("delta") or {}
             if text := delta.get("content") or delta.get("refusal"):
                 events.append(TextChunk(text=text))
+            self._refused = self._refused or bool(delta.get("refusal"))
+            # Some services send the same thought under two names.
+            self._thoughts += delta.get("reasoning_content") or delta.get("reasoning") or ""
+            for part in delta.get("reasoning_details") or []:
+                self._detail(part)
             for position, part in enumerate(delta.get("tool_calls") or []):
                 self._add(part, position)
-            self.stop_reason = choice.get("finish_reason") or self.stop_reason
+            if reason := choice.get("finish_reason"):
+                self.stop_reason = _STOP_REASONS.get(reason, reason)
         return events
 
     def finish(self) -> list[ModelEvent]:
-        """End the response: its calls in order, then the end itself."""
-        calls = [
-            ToolCalled(call=ToolCall(id=part.id, tool_name=part.name, input_args=_arguments(part.arguments)))
-            for part in self._calls.values()
-        ]
-        return [*calls, ModelFinished(stop_reason=self.stop_reason, usage=self._usage)]
+        """End the response: its calls in order, then the end itself. What a provider held back is not called."""
+        stop_reason = "refusal" if self._refused else self.stop_reason
+        parts = [] if stop_reason == "refusal" else list(self._calls.values())
+        calls = [ToolCalled(call=self._call(part, cut=stop_reason == "length" and part is parts[-1])) for part in parts]
+        finished = ModelFinished(
+            stop_reason=stop_reason,
+            usage=self._usage,
+            reasoning_content=self._thoughts,
+            provider_options=self._options(),
+        )
+        return [*calls, finished]
 
     def _add(self, part: Mapping[str, Any], position: int) -> None:
         index = part.get("index")
@@ -138,19 +177,39 @@ class ChunkReader:
             # Some servers send whole calls that all have the same index; a new id is a new call.
             index, known = max(self._calls) + 1, None
         if known is None:
-            self._calls[index] = _PartialCall(
-                id=part.get("id") or "", name=function.get("name") or "", arguments=function.get("arguments") or ""
-            )
-            return
+            known = self._calls[index] = _PartialCall(id=part.get("id") or "", name="", arguments="", extra=None)
         known.name += function.get("name") or ""
         known.arguments += function.get("arguments") or ""
+        known.extra = part.get("extra_content") or known.extra
+
+    def _detail(self, part: Mapping[str, Any]) -> None:
+        """Put a part of the thoughts to its beginning; pieces of text go on, all else is said once."""
+        known = self._details.setdefault((part.get("index"), part.get("type")), {})
+        for name, value in part.items():
+            if name in ("text", "summary", "data") and isinstance(value, str):
+                known[name] = known.get(name, "") + value
+            elif value is not None:
+                known[name] = value
+
+    def _call(self, part: _PartialCall, *, cut: bool) -> ToolCall:
+        options = {self._dialect.provider: {"extra_content": part.extra}} if part.extra else None
+        arguments = read_input(part.arguments, cut=cut)
+        return ToolCall(id=part.id, tool_name=part.name, input_args=arguments, provider_options=options)
+
+    def _options(self) -> dict[str, Any] | None:
+        if not self._details:
+            return None
+        thoughts = list(self._details.values())
+        return {self._dialect.provider: {"model": self._dialect.model, "thoughts": thoughts}}
 
 
-def _arguments(text: str) -> Any:
-    """Read a call's arguments; what is no JSON stays text, for the executor to refuse."""
-    if not text.strip():
-        return {}
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details") or {}
+    cached = details.get("cached_tokens")
+    return Usage(
+        tokens_in=usage.get("prompt_tokens") or 0,
+        tokens_out=usage.get("completion_tokens") or 0,
+        # DeepSeek counts beside the others.
+        cache_read_input_tokens=usage.get("prompt_cache_hit_tokens") if cached is None else cached,
+        cache_creation_input_tokens=details.get("cache_write_tokens"),
+    )

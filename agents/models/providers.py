@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
+from typing import Any
 
 from agents.core.errors import ConfigurationError
 from agents.core.model import Model
@@ -20,7 +21,7 @@ class Provider:
     """Somebody who serves models."""
 
     target: str
-    """``module:Class`` of the adapter, called with (model, provider, base_url, api_key)."""
+    """``module:Class`` of the adapter, called with (model, provider, base_url, api_key) and the facts."""
     base_url: str
     base_url_variable: str | None = None
     """Variable that may name another address."""
@@ -28,6 +29,8 @@ class Provider:
     """Variable that holds the key; ``None`` when none is needed."""
     example: str
     """A model of theirs, for messages."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Where the service differs from others on its wire, as the adapter's arguments."""
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -50,6 +53,7 @@ PROVIDERS: Mapping[str, Provider] = {
         base_url="https://openrouter.ai/api/v1",
         key_variable="OPENROUTER_API_KEY",
         example="meta-llama/llama-3.3-70b-instruct",
+        facts={"thoughts": "reasoning_details"},
     ),
     "groq": Provider(
         target=_CHAT_COMPLETIONS,
@@ -57,11 +61,38 @@ PROVIDERS: Mapping[str, Provider] = {
         key_variable="GROQ_API_KEY",
         example="llama-3.3-70b-versatile",
     ),
+    "together": Provider(
+        target=_CHAT_COMPLETIONS,
+        base_url="https://api.together.ai/v1",
+        key_variable="TOGETHER_API_KEY",
+        example="openai/gpt-oss-20b",
+    ),
+    "deepseek": Provider(
+        target=_CHAT_COMPLETIONS,
+        base_url="https://api.deepseek.com",
+        key_variable="DEEPSEEK_API_KEY",
+        example="deepseek-v4-flash",
+        facts={"thoughts": "reasoning_content"},
+    ),
+    "kimi": Provider(
+        target=_CHAT_COMPLETIONS,
+        base_url="https://api.moonshot.ai/v1",
+        key_variable="MOONSHOT_API_KEY",
+        example="kimi-k2.6",
+        facts={"thoughts": "reasoning_content"},
+    ),
+    "gemini": Provider(
+        target=_CHAT_COMPLETIONS,
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai/",
+        key_variable="GEMINI_API_KEY",
+        example="gemini-3.5-flash",
+    ),
     "ollama": Provider(
         target=_CHAT_COMPLETIONS,
         base_url="http://localhost:11434/v1",
         base_url_variable="OLLAMA_BASE_URL",
         example="llama3.2",
+        facts={"thoughts": "reasoning"},
     ),
     "lmstudio": Provider(
         target=_CHAT_COMPLETIONS,
@@ -99,5 +130,5 @@ def create_model(spec: str, environ: Mapping[str, str]) -> Model:
     override = environ.get(provider.base_url_variable, "") if provider.base_url_variable else ""
     module, _, factory = provider.target.partition(":")
     adapter = getattr(import_module(module), factory)
-    made: Model = adapter(model, provider=name, base_url=override or provider.base_url, api_key=key)
+    made: Model = adapter(model, provider=name, base_url=override or provider.base_url, api_key=key, **provider.facts)
     return made

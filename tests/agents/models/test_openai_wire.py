@@ -6,7 +6,8 @@ import pytest
 
 from agents.core.messages import ContentPart, Message, ToolResultData
 from agents.core.model import ModelRequest, ToolSpec
-from agents.models.openai_wire import ChunkReader, result_text, write_messages, write_tools
+from agents.models.openai_wire import ChunkReader, write_messages, write_tools
+from agents.models.wording import result_text
 
 
 @pytest.mark.parametrize(
