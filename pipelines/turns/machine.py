@@ -237,7 +237,7 @@ class TurnMachine:
         """Ask whether a sound over the agent is evidence yet; cancel if it is."""
         if segment.fate is not Fate.UNDECIDED or segment.line is None:
             return
-        if segment.voiced_s >= self.settings.far_after_s and self._is_far(segment, now):
+        if self._sounds_far(segment):
             segment.fate = Fate.FAR
             return
         cause = self.settings.interruption.cause(
@@ -268,7 +268,7 @@ class TurnMachine:
 
     def _no_turn(self, segment: Segment, now: float) -> NoteKind | None:
         """Why a segment's text is no turn; ``None`` when it is one."""
-        if segment.fate is Fate.FAR or (segment.fate is Fate.UNDECIDED and self._is_far(segment, now)):
+        if segment.fate is Fate.FAR or (segment.fate is Fate.UNDECIDED and self._is_far(segment)):
             self._near.judge(segment.level, now)
             return NoteKind.FAR_FIELD
         if not words(segment.text):
@@ -286,8 +286,13 @@ class TurnMachine:
             return NoteKind.BACKCHANNEL if said else NoteKind.ASIDE
         return None
 
-    def _is_far(self, segment: Segment, now: float) -> bool:
-        return self._near.is_far(segment.level, now)
+    def _is_far(self, segment: Segment) -> bool:
+        # By the caller's level when it began: people who talk on for long do not come nearer by that.
+        return self._near.is_far(segment.level, segment.started_at)
+
+    def _sounds_far(self, segment: Segment) -> bool:
+        """Whether a sound that goes on is far, as far as it can be told already."""
+        return segment.voiced_s >= self.settings.far_after_s and self._is_far(segment)
 
     # ---------------------------------------------------------------------------------------------------- the agent
 
@@ -378,7 +383,7 @@ class TurnMachine:
 
     def _may_commit(self) -> bool:
         """Whether nothing stands in the way of the turn but time."""
-        if self._sounding is not None or self._awaited:
+        if self._awaited or (self._sounding is not None and not self._sounds_far(self._sounding)):
             return False
         line = self.floor.line
         return line is None or (line.interruptible and not self.blocked)

@@ -271,6 +271,32 @@ def test_a_voice_far_below_the_caller_neither_holds_for_long_nor_is_a_turn() -> 
     assert story.notes == [NoteKind.FAR_FIELD]
 
 
+def test_people_who_talk_on_behind_a_caller_who_is_recognised_late_are_no_turn_and_keep_nobody_waiting() -> None:
+    story = Story()
+    caller = story.speech(0.2, 1.4, level=0.15)
+    behind = story.begin_speech(2.2, until=2.3, level=0.033)
+    story.words(caller, "What time is it, please?", 2.31)
+    for voiced_s in (0.2, 0.31, 3.0, 6.0):
+        story.feed(SpeechProgressed(voiced_s=voiced_s, level=0.033, sureness=0.9), 2.2 + voiced_s)
+    assert story.times(Commit) == [pytest.approx(2.51)]
+    story.end_speech(2.2, 8.2, level=0.033)
+    story.words(behind, "well nobody said so", 8.6)
+    story.until(12)
+    assert story.committed == ["What time is it, please?"]
+    assert story.notes == [NoteKind.FAR_FIELD]
+
+
+def test_a_soft_beginning_that_grows_loud_is_the_caller_going_on() -> None:
+    story = Story()
+    story.caller_says("I would like to", 0.2, 1.4, level=0.15)
+    segment = story.begin_speech(2.0, until=2.5, level=0.03)
+    story.feed(SpeechProgressed(voiced_s=0.52, level=0.15, sureness=0.9), 2.52)
+    story.end_speech(2.0, 3.2, level=0.15)
+    story.words(segment, "leave a message.", 3.6)
+    story.until(6)
+    assert story.committed == ["I would like to leave a message."]
+
+
 def test_the_output_is_never_held_for_longer_than_the_limit() -> None:
     story, _ = speaking_story()
     segment = story.begin_speech(3.0, until=3.5)
