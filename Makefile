@@ -7,9 +7,10 @@ READY := .venv/.ready
 CALLERS := tests/fixtures/audio
 DEMO := $(addprefix $(CALLERS)/,what-time-is-it.wav three-miles.wav what-can-you-do.wav stop-tell-me-the-time.wav@+1.5)
 PROMPTS := asterisk-core-sounds-en asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
+DATABASE := postgresql
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench setup lock clean prompts
+.PHONY: help demo test lint format bench setup lock clean prompts database
 
 help:  ## print this text
 	@echo "glove-voice: a caller speaks, an agent that knows what it still has to find out answers."
@@ -23,7 +24,7 @@ help:  ## print this text
 demo: $(READY)  ## run a recorded caller through the agent; audio and picture land in out/
 	@$(BIN)/voice-server turn $(DEMO) --model offline --out $(OUT) --plot $(OUT)/turn.png
 
-test: $(READY) prompts  ## run every test: no key, no account, no network
+test: $(READY) prompts database  ## run every test: no key, no account, no network
 	@$(BIN)/python -m pytest --durations=10 --durations-min=2 $(ARGS)
 
 lint: $(READY)  ## check style, formatting, types and import layers
@@ -64,7 +65,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Human recordings that some tests listen to; without them those tests say what is missing and skip.
+# Debian's packages that some tests need; without them those tests say what is missing and skip.
 AS_ROOT = $(shell if [ "$$(id -u)" = 0 ]; then echo env; elif sudo -n true 2>/dev/null; then echo sudo; else echo false; fi)
 APT_GET = $(AS_ROOT) DEBIAN_FRONTEND=noninteractive apt-get -qq
 
@@ -72,3 +73,8 @@ prompts:
 	@dpkg-query --show $(PROMPTS) >/dev/null 2>&1 \
 		|| { $(APT_GET) update && $(APT_GET) install --yes $(PROMPTS); } >/dev/null \
 		|| echo "make: tests on human recordings will skip; they need: apt-get install $(PROMPTS)" >&2
+
+database:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+		|| { $(APT_GET) update && $(APT_GET) install --yes --no-install-recommends $(DATABASE); } >/dev/null \
+		|| echo "make: tests on PostgreSQL will skip; they need: apt-get install $(DATABASE)" >&2
