@@ -17,7 +17,7 @@ from typing import Any, assert_never
 from pipelines.audio.frame import Frame, Samples
 from pipelines.clock import Clock, Timer
 from pipelines.events import (
-    EngineTrouble,
+    CallEvent,
     OutputHeld,
     OutputResumed,
     ReplyWorded,
@@ -28,6 +28,7 @@ from pipelines.events import (
     TurnCommitted,
     UtteranceCancelled,
     UtteranceEnded,
+    trouble,
 )
 from pipelines.listener import Listener, Probe, VoiceActivity
 from pipelines.playout.output import AudioOutput
@@ -129,7 +130,7 @@ class Cascade:
         self._clock = clock
         self._responder = responder
         self._group = group
-        self._tell = tell
+        self._host = tell
         self._asked: deque[Callable[[float], list[TurnAction]]] = deque()
         """Decisions the turn machine is still to make, in order."""
         self._deciding = False
@@ -144,7 +145,7 @@ class Cascade:
             output=output,
             group=group,
             feed=self.feed,
-            tell=tell,
+            tell=self._tell,
             phrases=engines.phrases,
             settings=self.settings.playout,
         )
@@ -152,9 +153,10 @@ class Cascade:
             clock=clock,
             activity=engines.activity,
             recognizer=engines.recognizer,
+            group=group,
             machine=self.machine,
             feed=self.feed,
-            tell=tell,
+            tell=self._tell,
             detector=self.settings.detector,
             probe=probe,
         )
@@ -285,7 +287,7 @@ class Cascade:
         self._tell_ended(action.utterance, action.kind, None, heard)
         if heard.text and action.kind in ("greeting", "narration", "apology"):
             kind: SpokenKind = action.kind
-            await self._responder.record(heard.text, kind=kind, interrupted=heard.interrupted)
+            await self._kept(self._responder.record(heard.text, kind=kind, interrupted=heard.interrupted))
 
     def _commit(self, action: Commit) -> None:
         self._tell(
@@ -298,32 +300,56 @@ class Cascade:
                 reason=action.reason,
             )
         )
-        reply = self._replies[action.utterance] = self._responder.draft(action.text).commit()
         settled = self._speaker.begin(action.utterance, "reply", turn=action.turn)
-        self._settle_in(self._reply(action, reply, settled))
+        try:
+            reply = self._replies[action.utterance] = self._responder.draft(action.text).commit()
+        except Exception as error:  # noqa: BLE001 - an agent's boundary: whatever it raises, the call goes on
+            self._unanswered(action.utterance, error)
+            self._settle_in(self._end_reply(action, None, settled))
+        else:
+            self._settle_in(self._reply(action, reply, settled))
 
     async def _reply(self, action: Commit, reply: Reply, settled: asyncio.Future[Heard]) -> None:
         number = action.utterance
         try:
             await self._write(action, reply)
-        except ResponderError as error:
-            self._tell(EngineTrouble(engine="model", reason=str(error)))
-            self._speaker.cut_short(number)
-            self.feed(EngineFailed(engine="model"))
+        except Exception as error:  # noqa: BLE001 - an agent's boundary
+            self._unanswered(number, error)
         finally:
             del self._replies[number]
         self._written(number)
         self._speaker.finish(number)
+        await self._end_reply(action, reply, settled)
+
+    async def _end_reply(self, action: Commit, reply: Reply | None, settled: asyncio.Future[Heard]) -> None:
         heard = await settled
-        self._tell_ended(number, "reply", action.turn, heard)
-        await reply.settle(heard.text, interrupted=heard.interrupted)
+        self._tell_ended(action.utterance, "reply", action.turn, heard)
+        if reply is not None:
+            await self._kept(reply.settle(heard.text, interrupted=heard.interrupted))
+
+    def _unanswered(self, number: int, error: Exception) -> None:
+        """The rest of a reply will never come: own up to it."""
+        self._tell(trouble("model", error, known=ResponderError))
+        self._speaker.cut_short(number)
+        self.feed(EngineFailed(engine="model"))
+
+    async def _kept(self, record: Coroutine[Any, Any, None]) -> None:
+        """Let the agent keep what was heard; the caller heard it even if that fails."""
+        try:
+            await record
+        except Exception as error:  # noqa: BLE001 - an agent's boundary
+            self._tell(trouble("model", error, known=ResponderError))
 
     async def _write(self, action: Commit, reply: Reply) -> None:
         """Speak a reply as it is made."""
+        worded = False
         async with aclosing(reply.events()) as events:
             async for event in events:
                 match event:
                     case TextDelta():
+                        if not worded:
+                            worded = True
+                            self._tell(ReplyWorded(turn=action.turn, utterance=action.utterance))
                         self._write_more(action, event.text)
                     case TextCompleted():
                         self._speaker.flush(action.utterance)
@@ -345,8 +371,6 @@ class Cascade:
                         assert_never(event)
 
     def _write_more(self, action: Commit, delta: str) -> None:
-        if not self._speaker.text(action.utterance):
-            self._tell(ReplyWorded(turn=action.turn, utterance=action.utterance))
         self._speaker.write(action.utterance, delta)
         self.feed(UtteranceGrew(utterance=action.utterance, text=self._speaker.text(action.utterance)))
 
@@ -356,6 +380,14 @@ class Cascade:
         asks = max(text.rfind("?"), text.rfind("？")) + 1
         end = len(text.rstrip()) if expectation.kind is not ExpectationKind.OPEN else asks
         self.feed(UtteranceWritten(utterance=number, question_end=end or None, expectation=expectation))
+
+    def _tell(self, event: CallEvent) -> None:
+        """Tell the outside; a host that cannot listen does not end the call."""
+        try:
+            self._host(event)
+        except Exception as error:  # noqa: BLE001 - a host's boundary
+            context = {"message": f"who was told of {event.type!r} failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
 
     def _settle_in(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._group.create_task(work)

@@ -14,6 +14,7 @@ from pipelines.turns.events import Cause, NoteKind
 
 __all__ = [
     "CallEvent",
+    "Engine",
     "EngineTrouble",
     "OutputHeld",
     "OutputResumed",
@@ -30,6 +31,7 @@ __all__ = [
     "UtteranceCancelled",
     "UtteranceEnded",
     "UtteranceStarted",
+    "trouble",
 ]
 
 
@@ -184,12 +186,16 @@ class UtteranceEnded:
     """The output never proved that it played it."""
 
 
+Engine: TypeAlias = Literal["recognizer", "model", "synthesizer", "output"]
+"""What can fail in a call without ending it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineTrouble:
     """An engine failed; the call goes on."""
 
     type: ClassVar[str] = "engine_trouble"
-    engine: Literal["recognizer", "model", "synthesizer"]
+    engine: Engine
     reason: str
 
 
@@ -213,3 +219,16 @@ CallEvent: TypeAlias = (
 
 Tell: TypeAlias = Callable[[CallEvent], None]
 """Takes an event; called on the call's loop, returns at once."""
+
+
+def trouble(engine: Engine, error: Exception, *, known: type[Exception] | None = None) -> EngineTrouble:
+    """Make an event of an exception.
+
+    Args:
+        engine: what failed.
+        error: what it raised.
+        known: the error it is documented to raise, whose message may be shown; another may quote the caller, so that
+            only its kind is.
+    """
+    shown = known is not None and isinstance(error, known)
+    return EngineTrouble(engine=engine, reason=str(error) if shown else f"it raised {type(error).__name__}")

@@ -6,8 +6,8 @@ hears.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import Callable
 from typing import Protocol, assert_never
 
 from pipelines.audio.frame import HEARING_RATE, Frame, Samples
@@ -16,7 +16,8 @@ from pipelines.audio.resample import Resampler
 from pipelines.clock import Clock, Timer
 from pipelines.events import EngineTrouble, SpeechBegan, SpeechOver, Tell, TranscriptHeard
 from pipelines.responder import ExpectationKind
-from pipelines.stt.base import Final, Hearing, Partial, Recognition, RecognitionFailed, Recognizer
+from pipelines.stt.base import Recognizer
+from pipelines.stt.lasting import LastingHearing
 from pipelines.turns.events import HearingFailed, TurnEvent, WordsHeard
 from pipelines.turns.machine import TurnMachine
 from pipelines.vad.detector import (
@@ -32,16 +33,13 @@ from pipelines.vad.detector import (
 )
 from pipelines.vad.gate import SpeechGate
 
-__all__ = ["Listener", "Probe", "VoiceActivity", "reopening_delays"]
+__all__ = ["Listener", "Probe", "VoiceActivity"]
 
 WINDOW = 512
 """Samples a voice activity detector judges at once, 32 ms at 16 kHz."""
 
 AUDIO_GAP_S = 0.5
 """Seconds without any frame after which speech in progress is over: the caller muted, or the line broke."""
-
-SECOND_HEARINGS = 1
-"""How often a segment that an engine failed on is given to the reopened engine."""
 
 Probe = Callable[[float, float], None]
 """Takes the end of each window, in seconds of the call's clock, and its speech probability."""
@@ -64,24 +62,6 @@ class VoiceActivity(Protocol):
         ...
 
 
-def reopening_delays() -> Iterator[float]:
-    """Yield the seconds to wait before reopening a failed recogniser: half a second doubling to fifteen, for ever."""
-    delay = 0.5
-    while True:
-        yield delay
-        delay = min(delay * 2, 15.0)
-
-
-@dataclass(slots=True)
-class _Kept:
-    """A segment's audio until its final is there, in case the engine fails."""
-
-    spelling: bool
-    audio: list[Samples] = field(default_factory=list)
-    ended: bool = False
-    failures: int = 0
-
-
 class Listener:
     """Hears a call.
 
@@ -89,6 +69,7 @@ class Listener:
         clock: the call's.
         activity: the call's voice activity stream.
         recognizer: the process's recogniser.
+        group: the call's task group.
         machine: read for what is asked just now; never fed directly.
         feed: takes what is heard, for the turn machine.
         tell: takes what the outside is told.
@@ -102,6 +83,7 @@ class Listener:
         clock: Clock,
         activity: VoiceActivity,
         recognizer: Recognizer,
+        group: asyncio.TaskGroup,
         machine: TurnMachine,
         feed: Callable[[TurnEvent], None],
         tell: Tell,
@@ -119,21 +101,16 @@ class Listener:
         self._gate = SpeechGate()
         self._resampler: Resampler | None = None
         self._rate = 0
-        self._hearing: Hearing | None = recognizer.open(clock, self._recognised)
-        self._delays = reopening_delays()
-        self._reopening: Timer | None = None
-        self._dead: list[Hearing] = []
+        self._hearing = LastingHearing(clock=clock, recognizer=recognizer, group=group, ear=self)
         self._segment: int | None = None
         """The segment the gate is open for."""
-        self._kept: dict[int, _Kept] = {}
         self._heard_at = clock.now()
         self._gap: Timer | None = None
-        self._closed = False
 
     @property
     def busy(self) -> bool:
         """Whether somebody speaks, perhaps, or a final text is still to come."""
-        return self._detector.sounding or bool(self._kept)
+        return self._detector.sounding or self._hearing.busy
 
     def hear(self, frame: Frame) -> None:
         """Take the next frame of the caller's audio, at any rate; real time apart, in order."""
@@ -162,20 +139,13 @@ class Listener:
 
     def drop(self, segment: int) -> None:
         """Forget a segment whose text is not wanted any more."""
-        self._kept.pop(segment, None)
-        if self._hearing is not None:
-            self._hearing.drop(segment)
+        self._hearing.drop(segment)
 
     async def aclose(self) -> None:
         """Stop hearing. Idempotent."""
-        self._closed = True
-        for timer in (self._reopening, self._gap):
-            if timer is not None:
-                timer.cancel()
-        hearings, self._hearing, self._dead = [self._hearing, *self._dead], None, []
-        for hearing in hearings:
-            if hearing is not None:
-                await hearing.aclose()
+        if self._gap is not None:
+            self._gap.cancel()
+        await self._hearing.aclose()
 
     def _resampled(self, frame: Frame) -> Samples:
         if frame.rate == HEARING_RATE:
@@ -195,7 +165,7 @@ class Listener:
             case SpeechProgressed():
                 self._feed(detection)
             case SpeechPaused():
-                if self._hearing is not None and self._segment is not None:
+                if self._segment is not None:
                     self._hearing.pause(self._segment)
             case SpeechMisfired():
                 self._gate.cancel()
@@ -222,26 +192,17 @@ class Listener:
 
     def _open(self, segment: int) -> None:
         self._segment = segment
-        kept = self._kept[segment] = _Kept(spelling=self._machine.expectation.kind is ExpectationKind.SPELLING)
-        if self._hearing is not None:
-            self._hearing.begin(segment, spelling=kept.spelling)
+        self._hearing.begin(segment, spelling=self._machine.expectation.kind is ExpectationKind.SPELLING)
         for samples in self._gate.open():
             self._pass_on(samples)
 
     def _pass_on(self, samples: Samples) -> None:
-        if self._segment is None:
-            return
-        self._kept[self._segment].audio.append(samples)
-        if self._hearing is not None:
+        if self._segment is not None:
             self._hearing.feed(self._segment, samples)
 
     def _end(self) -> None:
-        if (segment := self._segment) is None:
-            return
-        self._segment = None
-        if (kept := self._kept.get(segment)) is not None:
-            kept.ended = True
-        if self._hearing is not None:
+        if (segment := self._segment) is not None:
+            self._segment = None
             self._hearing.end(segment)
 
     def _watch_for_gap(self) -> None:
@@ -258,50 +219,15 @@ class Listener:
 
     # ------------------------------------------------------------------------------------------------ the recogniser
 
-    def _recognised(self, recognition: Recognition) -> None:
-        if self._closed:
-            return
-        match recognition:
-            case Partial(segment=segment, text=text):
-                self._words(segment, text, final=False)
-            case Final(segment=segment, text=text):
-                self._kept.pop(segment, None)
-                self._delays = reopening_delays()
-                self._words(segment, text, final=True)
-            case RecognitionFailed():
-                self._failed(recognition)
-            case _:
-                assert_never(recognition)
-
-    def _words(self, segment: int, text: str, *, final: bool) -> None:
+    def words(self, segment: int, text: str, *, final: bool) -> None:
+        """Take the recogniser's text of a segment."""
         self._tell(TranscriptHeard(segment=segment, text=text, final=final))
         self._feed(WordsHeard(segment=segment, text=text, final=final))
 
-    def _failed(self, failure: RecognitionFailed) -> None:
-        """Reopen the engine after a while and let it hear again what it failed on, once."""
-        if self._hearing is None:
-            return
-        self._tell(EngineTrouble(engine="recognizer", reason=failure.reason))
-        self._dead.append(self._hearing)
-        self._hearing = None
-        self._reopening = self._clock.call_at(self._clock.now() + next(self._delays), self._reopen)
-        for segment, kept in list(self._kept.items()):
-            kept.failures += 1
-            if kept.failures > SECOND_HEARINGS and kept.ended:
-                del self._kept[segment]
-                self._feed(HearingFailed(segment=segment))
+    def unheard(self, segment: int) -> None:
+        """Take the recogniser's word that it will give no final text."""
+        self._feed(HearingFailed(segment=segment))
 
-    def _reopen(self) -> None:
-        self._reopening = None
-        self._hearing = self._recognizer.open(self._clock, self._recognised)
-        for segment, kept in list(self._kept.items()):
-            self._hear_again(segment, kept)
-
-    def _hear_again(self, segment: int, kept: _Kept) -> None:
-        if (hearing := self._hearing) is None:
-            return  # it failed again, on an earlier segment
-        hearing.begin(segment, spelling=kept.spelling)
-        for samples in kept.audio:
-            hearing.feed(segment, samples)
-        if kept.ended:
-            hearing.end(segment)
+    def trouble(self, reason: str) -> None:
+        """Take the recogniser's failure."""
+        self._tell(EngineTrouble(engine="recognizer", reason=reason))

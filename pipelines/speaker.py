@@ -7,13 +7,14 @@ text, a synthesiser renders it, ``player`` decides what the output gets.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
 from pipelines.audio.frame import Samples
 from pipelines.clock import Clock, Timer
-from pipelines.events import EngineTrouble, SentenceRendered, Tell, UtteranceStarted
+from pipelines.events import SentenceRendered, Tell, UtteranceStarted, trouble
 from pipelines.playout.output import AudioOutput
 from pipelines.playout.player import (
     Advanced,
@@ -101,6 +102,9 @@ class Speaker:
         self._voices: dict[int, _Voice] = {}
         self._timer: Timer | None = None
         self._room = asyncio.Event()
+        self._due: deque[PlayerAction] = deque()
+        """What the player decided and is not done yet."""
+        self._doing = False
         self._stopped = False
         output.attach(self._reported)
 
@@ -199,9 +203,9 @@ class Speaker:
                 await self._room.wait()
             try:
                 await self._render(utterance, sentence)
-            except SynthesisError as error:
+            except Exception as error:  # noqa: BLE001 - an engine's boundary: whatever it raises, the call goes on
                 utterance.cut_short = True
-                self._tell(EngineTrouble(engine="synthesizer", reason=str(error)))
+                self._tell(trouble("synthesizer", error, known=SynthesisError))
                 self._feed(EngineFailed(engine="synthesizer"))
                 break
         utterance.complete = True
@@ -219,6 +223,8 @@ class Speaker:
             async for audio in self._synthesizer.synthesize(spoken.text, self._clock):
                 utterance.append(audio.samples, audio.words)
                 self._do(self._player.tick(self._clock.now()))
+        if not piece.samples and any(char.isalnum() for char in spoken.text):
+            raise SynthesisError(f"it gave no sound for {len(spoken.text)} characters of text")
         utterance.close_piece()
         self._tell(
             SentenceRendered(
@@ -238,32 +244,62 @@ class Speaker:
         self._do(self._player.tick(self._clock.now()))
 
     def _do(self, actions: list[PlayerAction]) -> None:
-        if self._stopped:
+        """Carry out what the player decided; what it decides meanwhile waits its turn."""
+        self._due.extend(actions)
+        if self._doing or self._stopped:
             return
-        for action in actions:
-            match action:
-                case Play():
-                    self._room.set()
-                    self._output.play(action.epoch, action.samples)
-                case Pause():
-                    self._output.pause()
-                case Unpause():
-                    self._output.unpause()
-                case Clear():
-                    self._output.clear(action.epoch)
-                case Began():
-                    self._began(action.utterance)
-                case Advanced():
-                    self._feed(UtteranceAdvanced(utterance=action.utterance.number, heard_end=action.heard_end))
-                case Settled():
-                    self._settle(action)
-                case _:
-                    assert_never(action)
+        self._doing = True
+        try:
+            while self._due and not self._stopped:
+                self._perform(self._due.popleft())
+        finally:
+            self._doing = False
+            self._arm()
+
+    def _arm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if (deadline := self._player.deadline) is not None:
+        if not self._stopped and (deadline := self._player.deadline) is not None:
             self._timer = self._clock.call_at(deadline, self._tick)
+
+    def _perform(self, action: PlayerAction) -> None:
+        match action:
+            case Play() | Pause() | Unpause() | Clear():
+                try:
+                    self._command(action)
+                except Exception as error:  # noqa: BLE001 - an output's boundary
+                    self._output_failed(error)
+            case Began():
+                self._began(action.utterance)
+            case Advanced():
+                self._feed(UtteranceAdvanced(utterance=action.utterance.number, heard_end=action.heard_end))
+            case Settled():
+                self._settle(action)
+            case _:
+                assert_never(action)
+
+    def _command(self, action: Play | Pause | Unpause | Clear) -> None:
+        match action:
+            case Play():
+                self._room.set()
+                self._output.play(action.epoch, action.samples)
+            case Pause():
+                self._output.pause()
+            case Unpause():
+                self._output.unpause()
+            case Clear():
+                self._output.clear(action.epoch)
+            case _:
+                assert_never(action)
+
+    def _output_failed(self, error: Exception) -> None:
+        """Cut what is being said: nobody knows what would be heard of it. The next utterance tries again."""
+        if not self._voices:
+            return
+        self._tell(trouble("output", error))
+        for number in list(self._voices):
+            self.cancel(number)
 
     def _began(self, utterance: Utterance) -> None:
         turn = self._voices[utterance.number].turn if utterance.number in self._voices else None
