@@ -36,6 +36,11 @@ class SqlConversations:
         self._database = database
         self._now = now
 
+    @property
+    def database(self) -> Database:
+        """Where they are."""
+        return self._database
+
     @classmethod
     async def connect(cls, url: str, *, now: Callable[[], datetime] = _utc_now) -> SqlConversations:
         """Open a database; see :meth:`Database.connect` for URLs and errors."""

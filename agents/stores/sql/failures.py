@@ -17,6 +17,7 @@ _SQLITE = {
     "SQLITE_READONLY": "cannot be written; let this user write the file and its folder",
     "SQLITE_PERM": "cannot be opened; let this user read and write the file",
     "SQLITE_FULL": "cannot grow: the disk is full; make room",
+    "SQLITE_ERROR": "lacks tables or columns it should have; it was left as it is: restore it from a copy",
     "SQLITE_IOERR": "cannot be read or written by the operating system; look at the disk",
 }
 """By the beginning of SQLite's error name."""
@@ -26,7 +27,7 @@ _POSTGRES = {
     "3D": "does not exist; create it with `createdb`",
     "53": "has no room or no free connection; look at the server",
     "57": "is shutting down or starting; try again",
-    "42": "is no database of ours or lacks tables; it was left as it is: restore it from a copy, or name another one",
+    "42": "lacks tables or columns it should have, or rights to them; it was left as it is: restore it from a copy",
     "XX": "is damaged; restore it from a copy",
 }
 """By the class of PostgreSQL's SQLSTATE."""

@@ -102,20 +102,16 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         """Count what a model call used."""
         columns = conversations.c
 
-        async def work(connection: AsyncConnection) -> None:
-            await self._lock(connection)
-            changes: dict[str, Any] = {
-                "tokens": columns.tokens + usage.tokens_in + usage.tokens_out,
-                "tokens_in": columns.tokens_in + usage.tokens_in,
-                "tokens_out": columns.tokens_out + usage.tokens_out,
-            }
-            if usage.cache_read_input_tokens is not None:
-                changes["cache_read"] = func.coalesce(columns.cache_read, 0) + usage.cache_read_input_tokens
-            if usage.cache_creation_input_tokens is not None:
-                changes["cache_creation"] = func.coalesce(columns.cache_creation, 0) + usage.cache_creation_input_tokens
-            await self._change(connection, **changes)
-
-        await self._database.write(work)
+        changes: dict[str, Any] = {
+            "tokens": columns.tokens + usage.tokens_in + usage.tokens_out,
+            "tokens_in": columns.tokens_in + usage.tokens_in,
+            "tokens_out": columns.tokens_out + usage.tokens_out,
+        }
+        if usage.cache_read_input_tokens is not None:
+            changes["cache_read"] = func.coalesce(columns.cache_read, 0) + usage.cache_read_input_tokens
+        if usage.cache_creation_input_tokens is not None:
+            changes["cache_creation"] = func.coalesce(columns.cache_creation, 0) + usage.cache_creation_input_tokens
+        await self._count(**changes)
 
     async def get_token_count(self) -> int:
         """Tokens used since the last reset."""
@@ -140,12 +136,7 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
 
     async def increment_turn(self) -> None:
         """Count a model response."""
-
-        async def work(connection: AsyncConnection) -> None:
-            await self._lock(connection)
-            await self._change(connection, turns=conversations.c.turns + 1)
-
-        await self._database.write(work)
+        await self._count(turns=conversations.c.turns + 1)
 
     async def get_turn_count(self) -> int:
         """Model responses since the last reset."""
@@ -153,7 +144,7 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
 
     async def reset_counters(self) -> None:
         """Set both counts to zero."""
-        await self._database.write(lambda connection: self._change(connection, tokens=0, turns=0))
+        await self._count(tokens=0, turns=0)
 
     async def record_result(self, message_id: str, result: ToolResult) -> None:
         """Keep the result of a call."""
@@ -224,10 +215,20 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         await self._change(connection, **changes)
         return locked.version + len(rows)
 
-    async def _change(self, connection: AsyncConnection, **values: Any) -> None:
-        await connection.execute(
+    async def _count(self, **values: Any) -> None:
+        async def work(connection: AsyncConnection) -> None:
+            if not await self._change(connection, **values):
+                await self._lock(connection)
+                await self._change(connection, **values)
+
+        await self._database.write(work)
+
+    async def _change(self, connection: AsyncConnection, **values: Any) -> bool:
+        """Change the conversation's row, if there is one."""
+        changed = await connection.execute(
             update(conversations).where(conversations.c.identifier == self._identifier).values(values)
         )
+        return bool(changed.rowcount)
 
     async def _version(self) -> int:
         return await self._number(conversations.c.version)
