@@ -89,10 +89,11 @@ class TurnMachine:
         """The sound the caller makes just now; ``None``: they are silent."""
         self._awaited: dict[int, Segment] = {}
         """Segments that ended and have no final text yet."""
-        self._turn: list[str] = []
-        """Texts of the turn in progress, a segment each."""
-        self._turn_ended_at = 0.0
+        self._turn: list[Segment] = []
+        """What the turn in progress is made of."""
         self._turn_heard_at = 0.0
+        self._host_commits = 0
+        """The latest segment that is to be committed without waiting for more."""
         self._sound_ended_at: float | None = None
         self._held_at = 0.0
         self._commit_at: float | None = None
@@ -123,6 +124,8 @@ class TurnMachine:
                 self._apologise_for_engine(now)
             case DisplayBlocked():
                 self.blocked = event.blocked
+                if event.blocked:
+                    self._reconsider(self.floor.line, Over.PROTECTED)
             case UtteranceGrew() | UtteranceWritten() | UtteranceBegan() | UtteranceAdvanced() | UtteranceOver():
                 self._agent_progressed(event)
             case _:
@@ -141,9 +144,9 @@ class TurnMachine:
         return self.tick(now)
 
     def commit_turn(self, now: float) -> list[TurnAction]:
-        """Commit the words there are without waiting for more."""
-        if self._turn:
-            self._commit_at, self._commit_reason = now, "host"
+        """Commit what was said, as soon as its text is there, without waiting for more."""
+        self._host_commits = self.segment
+        self._schedule()
         return self.tick(now)
 
     def tick(self, now: float) -> list[TurnAction]:
@@ -182,7 +185,7 @@ class TurnMachine:
             over = Over.SPEECH if line.interruptible and not self.blocked else Over.PROTECTED
         self._sounding = Segment(number=self.segment, over=over, line=line, started_at=event.at)
         if self._turn:
-            self._pace.observe(event.at - self._turn_ended_at)
+            self._pace.observe(event.at - self._turn[-1].last_at)
         if over is Over.SPEECH:
             self._hold(now)
 
@@ -258,8 +261,8 @@ class TurnMachine:
         """Decide what a segment's final text is: part of the turn, or an event."""
         if (kind := self._no_turn(segment, now)) is None:
             self._near.observe(segment.level, now)
-            self._turn.append(segment.text.strip())
-            self._turn_ended_at, self._turn_heard_at = segment.last_at, now
+            self._turn.append(segment)
+            self._turn_heard_at = now
         else:
             self._note(kind, segment)
             if kind is NoteKind.UNRECOGNISED and not self._turn and self.floor.state is FloorState.FREE:
@@ -335,6 +338,14 @@ class TurnMachine:
     def _cancel(self, line: Line, cause: Cause) -> None:
         self.floor.remove(line.utterance)
         self._actions.append(Cancel(utterance=line.utterance, cause=cause))
+        self._reconsider(line, Over.SILENCE)
+
+    def _reconsider(self, line: Line | None, over: Over) -> None:
+        """Let sounds over a line that may not or need not stop it any more be judged by what the agent does now."""
+        sounds = self._awaited.values() if self._sounding is None else (self._sounding, *self._awaited.values())
+        for segment in sounds:
+            if segment.line is line and segment.over is Over.SPEECH and segment.fate is Fate.UNDECIDED:
+                segment.over = over
 
     # ----------------------------------------------------------------------------------------------------- the hold
 
@@ -362,7 +373,7 @@ class TurnMachine:
         if self.floor.state is FloorState.FREE:
             wanted = sounding is not None
         elif sounding is not None:
-            wanted = sounding.fate is not Fate.FAR and now < self._held_at + self.settings.hold_limit_s
+            wanted = may_hold and now < self._held_at + self.settings.hold_limit_s
         else:
             undecided = any(s.over is Over.SPEECH and s.fate is Fate.UNDECIDED for s in self._awaited.values())
             wanted = undecided and now < self._resume_at()
@@ -377,9 +388,16 @@ class TurnMachine:
         if not self._turn or self._awaited:
             self._commit_at = None
             return
-        hold = self.settings.endpointing.hold(" ".join(self._turn), self.expectation, self._pace)
-        self._commit_at = self._turn_ended_at + hold.seconds
+        if self._turn[-1].number <= self._host_commits:
+            self._commit_at, self._commit_reason = self._turn[-1].last_at, "host"
+            return
+        hold = self.settings.endpointing.hold(self._turn_text, self.expectation, self._pace)
+        self._commit_at = self._turn[-1].last_at + hold.seconds
         self._commit_reason = hold.reason
+
+    @property
+    def _turn_text(self) -> str:
+        return " ".join(segment.text.strip() for segment in self._turn)
 
     def _may_commit(self) -> bool:
         """Whether nothing stands in the way of the turn but time."""
@@ -397,8 +415,8 @@ class TurnMachine:
             Commit(
                 turn=self._turns,
                 utterance=self._utterances,
-                text=" ".join(self._turn),
-                ended_at=self._turn_ended_at,
+                text=self._turn_text,
+                ended_at=self._turn[-1].last_at,
                 heard_at=self._turn_heard_at,
                 reason=self._commit_reason,
             )

@@ -11,7 +11,7 @@ __all__ = ["Fate", "Over", "Segment"]
 
 
 class Over(Enum):
-    """What the agent was doing when a sound began, and so what the sound can do."""
+    """What the agent does while a sound is made, at first what it did when it began, and so what the sound can do."""
 
     SILENCE = auto()
     """Nothing: the words are a turn."""

@@ -160,30 +160,26 @@ class ForgetfulReply(ScriptedReply):
         raise OSError("disk full")
 
 
-class BrokenOnce(ScriptedResponder):
-    """Breaks at the first turn."""
-
-    breaks: Callable[[ScriptedResponder, str], ScriptedReply]
+class Unwilling(ScriptedResponder):
+    """Does not take the first turn."""
 
     def reply(self, text: str) -> ScriptedReply:
         if self.committed:
             return super().reply(text)
         self.committed.append(text)
-        return type(self).breaks(self, text)
+        return self.first(text)
 
-
-class Unwilling(BrokenOnce):
-    def breaks(self, text: str) -> ScriptedReply:
+    def first(self, text: str) -> ScriptedReply:
         raise ValueError(text)
 
 
-class Raising(BrokenOnce):
-    def breaks(self, text: str) -> ScriptedReply:
+class Raising(Unwilling):
+    def first(self, text: str) -> ScriptedReply:
         return RaisingReply(self, 0, Answer())
 
 
-class Forgetful(BrokenOnce):
-    def breaks(self, text: str) -> ScriptedReply:
+class Forgetful(Unwilling):
+    def first(self, text: str) -> ScriptedReply:
         return ForgetfulReply(self, 0, Answer())
 
 

@@ -114,6 +114,14 @@ class Story:
     def over(self, utterance: int, at: float) -> None:
         self.feed(UtteranceOver(utterance=utterance), at)
 
+    def host_interrupts(self) -> None:
+        """Let somebody outside cut the agent now."""
+        self._did(self.machine.interrupt(self.now))
+
+    def host_commits(self) -> None:
+        """Let somebody outside end the turn now."""
+        self._did(self.machine.commit_turn(self.now))
+
     # ------------------------------------------------------------------------------------------------ what it decided
 
     def all(self, kind: type[Action]) -> list[Action]:

@@ -363,3 +363,73 @@ def test_what_begins_while_the_caller_sounds_waits_until_they_are_silent() -> No
     segment = story.end_speech(1.0, 1.6)
     story.words(segment, "", 2.0)
     assert not story.silent()
+
+
+def test_words_begun_over_an_agent_that_other_words_stopped_are_part_of_the_turn() -> None:
+    story = Story()
+    story.agent_says(LONG_TEXT, 0.0)
+    first = story.speech(1.0, 1.4)
+    story.begin_speech(1.75, until=2.1)
+    story.words(first, "stop", 2.15)
+    second = story.end_speech(1.75, 2.2)
+    story.words(second, "Tuesday", 2.6)
+    story.until(8.0)
+    assert story.committed == ["stop Tuesday"]
+
+
+def test_words_begun_over_an_agent_that_the_host_stopped_are_a_turn() -> None:
+    story = Story()
+    story.agent_says(LONG_TEXT, 0.0)
+    story.begin_speech(1.0, until=1.3)
+    story.host_interrupts()
+    segment = story.end_speech(1.0, 1.4)
+    story.words(segment, "Tuesday", 1.8)
+    story.until(8.0)
+    assert story.committed == ["Tuesday"]
+    assert not story.silent()
+
+
+def test_a_display_that_opens_under_the_callers_words_is_not_cancelled_by_them() -> None:
+    story = Story()
+    utterance = story.agent_says(LONG_TEXT, 0.0)
+    story.begin_speech(1.0, until=1.4)
+    assert story.silent()
+    story.feed(DisplayBlocked(blocked=True), 1.4)
+    assert not story.silent()
+    segment = story.end_speech(1.0, 2.2)
+    story.words(segment, "what about Tuesday", 2.6)
+    story.until(4.0)
+    assert story.causes == []
+    assert story.committed == []
+    story.feed(DisplayBlocked(blocked=False), 5.0)
+    story.over(utterance, 5.0)
+    story.until(9.0)
+    assert story.committed == ["what about Tuesday"]
+
+
+def test_a_host_that_commits_before_the_final_text_is_there_does_not_wait_for_the_hold_afterwards() -> None:
+    story = Story()
+    segment = story.speech(0.0, 1.0)
+    story.host_commits()
+    story.words(segment, "I would like to and", 1.5)
+    assert story.committed == ["I would like to and"]
+    assert story.times(Commit) == [1.5]
+
+
+def test_a_host_that_commits_in_mid_word_gets_the_whole_word() -> None:
+    story = Story()
+    segment = story.begin_speech(0.0, until=0.8)
+    story.host_commits()
+    story.end_speech(0.0, 1.0)
+    story.words(segment, "I would like to and", 1.5)
+    assert story.times(Commit) == [1.5]
+
+
+def test_a_commit_of_nothing_is_forgotten() -> None:
+    story = Story()
+    story.host_commits()
+    story.caller_says("I would like to and", 2.0, 3.0)
+    assert story.committed == []
+    story.blip(4.0, 4.1)
+    story.until(9.0)
+    assert story.committed == ["I would like to and"]
