@@ -24,6 +24,7 @@ __all__ = [
     "ClockError",
     "DeadlockError",
     "HolderWaitsError",
+    "Holding",
     "Lease",
     "LeaseExpiredError",
     "RealClock",
@@ -287,19 +288,51 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
         return self._scheduled[0].when()
 
 
+class Holding:
+    """Real work in progress, with its lease.
+
+    Args:
+        clock: whose time it stops.
+        holder: who works.
+    """
+
+    def __init__(self, clock: Clock, holder: str) -> None:
+        self._clock = clock
+        self._holder = holder
+        self._lease = clock.lease(holder)
+
+    def end(self) -> float:
+        """Release the lease; return when, on the clock, the holder may go on."""
+        return self._lease.release()
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """Wait inside for somebody who does no work of yours, a person, say: time passes meanwhile.
+
+        What was worked until now is charged first; afterwards there is a lease of its own for what is left.
+        """
+        token = _holding.set(None)
+        try:
+            await self._clock.sleep(self.end() - self._clock.now())
+            yield
+        finally:
+            _holding.reset(token)
+            self._lease = self._clock.lease(self._holder)
+
+
 @asynccontextmanager
-async def held(clock: Clock, holder: str) -> AsyncIterator[None]:
+async def held(clock: Clock, holder: str) -> AsyncIterator[Holding]:
     """Do real work inside: the block ends, on the clock, when its charge has passed.
 
     Cancelling is safe: the lease is released at once.
     """
-    lease = clock.lease(holder)
+    holding = Holding(clock, holder)
     token = _holding.set((holder, asyncio.current_task()))
     try:
-        yield
+        yield holding
     finally:
         _holding.reset(token)
-        resumes = lease.release()
+        resumes = holding.end()
     await clock.sleep(resumes - clock.now())
 
 

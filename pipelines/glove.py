@@ -16,6 +16,7 @@ from agents.core.events import EventType
 from agents.core.glove import Glove
 from agents.core.messages import ToolResultData
 from agents.core.model import ModelEvent, ModelFinished
+from agents.core.pace import Work
 from agents.core.request import Request
 from pipelines.clock import Clock, held
 from pipelines.responder import (
@@ -290,5 +291,5 @@ class _CallPace:
             if isinstance(event, ModelFinished):
                 return  # The end of the stream is no work to be charged.
 
-    def tool(self, name: str) -> AbstractAsyncContextManager[None]:
+    def tool(self, name: str) -> AbstractAsyncContextManager[Work]:
         return held(self._clock, "tool")

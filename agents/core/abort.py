@@ -26,6 +26,11 @@ class AbortSignal:
         """Whether :meth:`abort` was called."""
         return self._reason is not None
 
+    @property
+    def reason(self) -> str:
+        """Why; ``aborted`` while it is not set."""
+        return self._reason or "aborted"
+
     def abort(self, reason: str = "aborted") -> None:
         """Stop the work. Idempotent; the first reason stays."""
         if self._reason is not None:
@@ -33,6 +38,23 @@ class AbortSignal:
         self._reason = reason
         for watcher in tuple(self._watchers):
             watcher()
+
+    def watch(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Call somebody when the signal is set; at once when it is already.
+
+        Returns:
+            A function that ends it. Idempotent.
+        """
+        if self.aborted:
+            watcher()
+            return lambda: None
+        self._watchers.append(watcher)
+
+        def unwatch() -> None:
+            if watcher in self._watchers:
+                self._watchers.remove(watcher)
+
+        return unwatch
 
     def raise_if_aborted(self) -> None:
         """Check between two steps.
@@ -72,14 +94,14 @@ class AbortSignal:
             nonlocal stop
             stop = loop.call_soon(cancel)
 
-        self._watchers.append(watcher)
+        unwatch = self.watch(watcher)
         try:
             yield
         except asyncio.CancelledError:
             if cancelled and task.uncancel() <= already_cancelling:
-                raise AbortError(self._reason or "aborted") from None
+                raise AbortError(self.reason) from None
             raise
         finally:
-            self._watchers.remove(watcher)
+            unwatch()
             if stop is not None:
                 stop.cancel()

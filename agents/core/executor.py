@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agents.core.abort import AbortSignal
-from agents.core.errors import AbortError
+from agents.core.errands import Errands
+from agents.core.errors import AbortError, SlotRejectedError
 from agents.core.events import Subscribers
+from agents.core.expectation import ExpectedAnswer
 from agents.core.messages import ToolCall, ToolResult, ToolResultData
 from agents.core.pace import Pace
+from agents.core.permissions import Permissions
+from agents.core.results import STILL_RUNNING
+from agents.core.running import RunningCall
+from agents.core.store import Store, results_of
 from agents.core.tools import InvalidInputError, Tool, ToolContext
 
-__all__ = ["TOOL_INPUT_INVALID", "Executor"]
+__all__ = ["PATIENCE_S", "TOOL_INPUT_INVALID", "Executor", "Outcome", "Round"]
 
 logger = logging.getLogger(__name__)
 
@@ -25,89 +33,248 @@ ERROR_LIMIT = 2_000
 NAME_LIMIT = 80
 """Characters of a tool name the model made up that are repeated to it."""
 
+PATIENCE_S = 0.05
+"""How long a call may go on when the round is to be settled without it: no tool that ends by then is a slow one, and
+nobody hears a twentieth of a second."""
+
+NOT_STARTED = ToolResultData(
+    status="aborted", message="Not started, because the user went on. Make the call again if it is still wanted."
+)
+ABORTED_BEFORE = ToolResultData(status="aborted", message="Not started: the request was aborted before.")
+ABORTED = ToolResultData(status="aborted", message="Stopped: the request was aborted while this ran.")
+LEFT_BEHIND = ToolResultData(status="aborted", message="Told to stop, and it did not; nobody knows what it has done.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """The calls of one model response, and what they run with."""
+
+    message_id: str
+    """The stored message that made them."""
+    calls: Sequence[ToolCall]
+    tools: Mapping[str, Tool]
+    """What the model was offered, by lower-case name."""
+    store: Store
+    signal: AbortSignal
+    """Stops the round and what of it may be stopped."""
+    way: AbortSignal
+    """Settles the round without the call that runs, which goes on."""
+    pace: Pace
+    context: Callable[[RunningCall, Tool], ToolContext]
+    late: Callable[[RunningCall], Awaitable[None]]
+    """Takes the result of a call that went on, when it has one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a round ended."""
+
+    results: tuple[ToolResult, ...]
+    """One per call, in order."""
+    expected: ExpectedAnswer | None
+    """What the latest question in the results wants."""
+    running: bool
+    """Whether one of the calls goes on."""
+
 
 class Executor:
     """Runs calls in the model's order; whatever a tool does wrong becomes a result the model can read.
 
     Args:
-        tools: what there is, by lower-case name. Read at every call, so that a tool may fold another.
         subscribers: who is told of each result.
+        permissions: who may do what.
+        errands: takes charge of calls that outlive their rounds.
+        retries: how often a tool that raised is run again, unless it says otherwise itself.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], subscribers: Subscribers) -> None:
-        self._tools = tools
+    def __init__(self, subscribers: Subscribers, permissions: Permissions, errands: Errands, *, retries: int) -> None:
         self._subscribers = subscribers
+        self._permissions = permissions
+        self._errands = errands
+        self._retries = retries
 
-    async def run(
-        self,
-        calls: Sequence[ToolCall],
-        context: Callable[[ToolCall], ToolContext],
-        *,
-        signal: AbortSignal,
-        pace: Pace,
-    ) -> tuple[ToolResult, ...]:
-        """Run all calls. An abort ends the running one at once and the later ones before they start.
+    async def run(self, round: Round) -> Outcome:
+        """Run all calls. An abort ends the running one at once, and the later ones before they start.
 
-        Args:
-            calls: in the order they are to run.
-            context: makes what a call's tool may use.
-            signal: the request's abort.
-            pace: accounts for each run.
+        Cancelling it stops the running call, unless that may not be stopped: then it goes on, detached.
+        """
+        results: list[ToolResult] = []
+        expected: ExpectedAnswer | None = None
+        rest: ToolResultData | None = None
+        goes_on = False
+        for call in round.calls:
+            if rest is not None:
+                results.append(await self._tell(round, _result(call, rest)))
+                continue
+            aborted_before = round.signal.aborted
+            running = RunningCall(call, store=round.store, started=round.pace.now())
+            if not await self._attend(running, round):
+                results.append(_result(call, ToolResultData(status="success", data=STILL_RUNNING)))
+                rest, goes_on = NOT_STARTED, True
+                continue
+            expected = running.expected or expected
+            result = await self._tell(round, running.result or _result(call, LEFT_BEHIND))
+            results.append(result)
+            if result.result.status == "aborted" and not aborted_before:
+                rest = ABORTED_BEFORE
+            elif round.way.aborted:
+                rest = NOT_STARTED
+        return Outcome(results=tuple(results), expected=expected, running=goes_on)
+
+    async def _attend(self, running: RunningCall, round: Round) -> bool:
+        """Start a call and wait for its end.
 
         Returns:
-            One result per call, in order.
+            Whether it ended; else it goes on without its round.
         """
-        results = []
-        for call in calls:
-            started = pace.now()
-            outcome = await self._outcome(call, context, signal, pace)
-            result = ToolResult(
-                tool_name=call.tool_name,
-                call_id=call.id,
-                result=outcome,
-                duration_ms=(pace.now() - started) * 1000,
-            )
-            results.append(result)
-            await self._subscribers.emit(
-                "tool_use_result",
-                tool_name=result.tool_name,
-                call_id=result.call_id,
-                result=result.result,
-                duration_ms=result.duration_ms,
-                id=result.call_id,
-                name=result.tool_name,
-            )
-        return tuple(results)
+        running.follow(round.signal)
+        task = running.start(self._work(running, round))
+        try:
+            with round.way.guard():
+                await running.wait()
+        except AbortError:
+            if not await running.wait(PATIENCE_S):
+                self._detach(running, task)
+                return False
+        except asyncio.CancelledError:
+            running.abort("cancelled")
+            if not running.protected:
+                await running.wait()
+            if running.protected and running.result is None:
+                self._detach(running, task)
+            raise
+        if running.failure is not None:
+            raise running.failure
+        if running.signal.aborted and not running.timed_out:
+            round.signal.abort(running.signal.reason)  # A tool that ends its call so ends the request.
+        return True
 
-    async def _outcome(
-        self, call: ToolCall, context: Callable[[ToolCall], ToolContext], signal: AbortSignal, pace: Pace
-    ) -> ToolResultData:
-        if signal.aborted:
-            return ToolResultData(status="aborted", message="Not started: the request was aborted before.")
-        tool = self._tools.get(call.tool_name.lower())
+    def _detach(self, running: RunningCall, task: asyncio.Task[None]) -> None:
+        running.detached = True
+        self._errands.add(running, task)
+
+    async def _work(self, running: RunningCall, round: Round) -> None:
+        """Do everything a call needs, from its permission to its summary."""
+        outcome = await self._outcome(running, round)
+        took_ms = (round.pace.now() - running.started) * 1000
+        running.finish(replace(_result(running.call, outcome), duration_ms=took_ms))
+        if running.detached and running.result is not None:
+            await self._tell(round, running.result)
+            await round.late(running)
+
+    async def _tell(self, round: Round, result: ToolResult) -> ToolResult:
+        """Record a result, so that no crash makes the call run again, and tell who watches."""
+        if (records := results_of(round.store)) is not None:
+            await records.record_result(round.message_id, result)
+        await self._subscribers.emit(
+            "tool_use_result",
+            tool_name=result.tool_name,
+            call_id=result.call_id,
+            result=result.result,
+            duration_ms=result.duration_ms,
+            id=result.call_id,
+            name=result.tool_name,
+        )
+        return result
+
+    # ------------------------------------------------------------------------------------------------ one call
+
+    async def _outcome(self, running: RunningCall, round: Round) -> ToolResultData:
+        call = running.call
+        tool = round.tools.get(call.tool_name.lower())
+        if running.signal.aborted and not (tool is not None and tool.unabortable):
+            return ABORTED_BEFORE
         if tool is None:
-            return self._unknown(call.tool_name)
+            return _unknown(call.tool_name, [known.name for known in round.tools.values()])
+        context = round.context(running, tool)
+        try:
+            refusal = await self._gate(running, tool, context, round)
+        except AbortError:
+            return ABORTED_BEFORE
+        if refusal is not None:
+            return refusal
         try:
             value = tool.read(call.input_args)
         except InvalidInputError as exc:
             return ToolResultData(status="error", message=TOOL_INPUT_INVALID, data={"problems": exc.problems})
-        try:
-            with signal.guard():
-                async with pace.tool(tool.name):
-                    return await tool.run(value, context(call))
-        except AbortError:
-            return ToolResultData(status="aborted", message="Stopped: the request was aborted while this ran.")
-        except Exception as exc:  # noqa: BLE001 - the boundary to foreign code: the model is told, the call goes on
-            # Without the exception's own text, which may quote the caller.
-            logger.warning("tool %r raised %s", tool.name, type(exc).__name__)
-            return ToolResultData(status="error", message=f"{type(exc).__name__}: {exc}"[:ERROR_LIMIT])
+        if not tool.unabortable:
+            return await self._run(running, tool, value, context, round)
+        running.protected = True
+        return await self._try(running, tool, value, context, round)
 
-    def _unknown(self, name: str) -> ToolResultData:
-        asked = name.lower()
-        names = [tool.name for tool in self._tools.values()]
-        close = [known for known in names if asked and (asked in known.lower() or known.lower() in asked)]
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        known = ", ".join(names) or "none"
-        return ToolResultData(
-            status="error", message=f"There is no tool {name[:NAME_LIMIT]!r}.{hint} The tools are: {known}."
-        )
+    async def _gate(
+        self, running: RunningCall, tool: Tool, context: ToolContext, round: Round
+    ) -> ToolResultData | None:
+        """Ask for leave; an abort takes the question back."""
+        if not tool.requires_permission:
+            return None
+        with running.signal.guard():
+            refusal, running.expected = await self._permissions.check(
+                tool, running.call.input_args, store=round.store, display=context.glove.display
+            )
+            return refusal
+
+    async def _run(
+        self, running: RunningCall, tool: Tool, value: object, context: ToolContext, round: Round
+    ) -> ToolResultData:
+        """Run what may be stopped."""
+        timer = None
+        if tool.timeout_s is not None:
+            timer = asyncio.get_running_loop().call_later(tool.timeout_s, running.time_out)
+        try:
+            with running.signal.guard():
+                return await self._try(running, tool, value, context, round)
+        except AbortError:
+            if not running.timed_out:
+                return ABORTED
+            message = f"Stopped, because it took longer than {tool.timeout_s:g} seconds; nobody knows what it has done."
+            return ToolResultData(status="error", message=message)
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    async def _try(
+        self, running: RunningCall, tool: Tool, value: object, context: ToolContext, round: Round
+    ) -> ToolResultData:
+        """Run a tool, again when it raises; a result it returns is final, whatever its status."""
+        attempts = 1 + (self._retries if tool.retries is None else tool.retries)
+        failure = ""
+        for attempt in range(1, attempts + 1):
+            try:
+                async with round.pace.tool(tool.name) as running.work:
+                    result = await tool.run(value, context)
+                return replace(result, summary=await tool.summarise(result))
+            except SlotRejectedError as exc:
+                return ToolResultData(status="error", message=f"The user gave no answer on the screen: {exc}.")
+            except (Exception, asyncio.CancelledError) as exc:
+                if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
+                    raise
+                # Without the exception's own text, which may quote the caller.
+                logger.warning(
+                    "tool %r raised %s in attempt %d of %d", tool.name, type(exc).__name__, attempt, attempts
+                )
+                failure = f"{type(exc).__name__}: {exc}"[:ERROR_LIMIT]
+                if running.signal.aborted and not tool.unabortable:
+                    break
+        note = f"It failed in {attempt} of {attempts} attempts. Stop here: do not make the same call again."
+        return ToolResultData(status="error", message=failure, data=note)
+
+
+def _result(call: ToolCall, outcome: ToolResultData) -> ToolResult:
+    return ToolResult(tool_name=call.tool_name, call_id=call.id, result=outcome)
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody cancels the running call, and not the tool something of its own."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _unknown(name: str, names: list[str]) -> ToolResultData:
+    asked = name.lower()
+    close = [known for known in names if asked and (asked in known.lower() or known.lower() in asked)]
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    known = ", ".join(names) or "none"
+    return ToolResultData(
+        status="error", message=f"There is no tool {name[:NAME_LIMIT]!r}.{hint} The tools are: {known}."
+    )

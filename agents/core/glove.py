@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TypeAlias
 from uuid import uuid4
 
 from agents.core.abort import AbortSignal
+from agents.core.cancellation import cancel_tool
+from agents.core.errands import Errands
 from agents.core.errors import DefinitionError
 from agents.core.events import Subscriber, Subscribers
 from agents.core.executor import Executor
 from agents.core.expectation import ExpectedAnswer
+from agents.core.floor import Floor
 from agents.core.messages import Message
 from agents.core.model import Model
+from agents.core.opening import LateResults, Opening, Said, Words, keep_late
 from agents.core.pace import UNPACED, Pace
+from agents.core.permissions import Permissions
 from agents.core.request import Request
-from agents.core.store import Store
+from agents.core.selection import ToolSelection
+from agents.core.store import Store, tasks_of
+from agents.core.tasks import TASKS_TOOL, tasks_tool
+from agents.core.toolbox import Toolbox
 from agents.core.tools import Tool
 from agents.display import DisplayManager
 from agents.stores.memory import MemoryStore
 
-__all__ = ["MAX_TURNS", "ContextProvider", "Glove"]
+__all__ = ["MAX_RETRIES", "MAX_TURNS", "ContextProvider", "Glove"]
+
+MAX_RETRIES = 3
+"""How often a tool that raised is run again: enough for a hiccup, too few to be kept waiting."""
 
 MAX_TURNS = 120
 """Model calls one request may take before it is given up: far beyond any real task, well short of a runaway bill."""
@@ -40,15 +51,22 @@ class Glove:
     """An agent in one conversation. One request at a time.
 
     Args:
-        model: who answers.
+        model: who answers; may be changed at any time, and answers the next model call then.
         store: where the conversation is kept; in memory by default.
         system_prompt: standing instructions; never changed by the framework.
-        display: the screen, when somebody has one.
+        display: the screen, when somebody has one; may be changed at any time.
+        server_mode: whether nobody sits before the program; read by what is mounted.
         max_turns: model calls one request may take.
+        max_retries: how often a tool that raised is run again, unless it says otherwise.
+        enable_tool_result_summary: whether the model is shown results of earlier turns as their summaries.
+        framework_tools: which of the tools the framework brings are wanted; all that the store can serve by default.
         new_id: makes message ids that are unique in the store.
 
     Attributes:
         expectation: what the latest reply asked for; ``None`` when nothing in particular.
+        errands: tool calls that outlived their rounds.
+        permissions: who may do what.
+        closed: whether :meth:`aclose` was called.
     """
 
     def __init__(
@@ -58,43 +76,143 @@ class Glove:
         store: Store | None = None,
         system_prompt: str = "",
         display: DisplayManager | None = None,
+        server_mode: bool = False,
         max_turns: int = MAX_TURNS,
+        max_retries: int = MAX_RETRIES,
+        enable_tool_result_summary: bool = False,
+        framework_tools: ToolSelection | None = None,
         new_id: Callable[[], str] = _random_id,
     ) -> None:
         self.model = model
-        self.store: Store = MemoryStore() if store is None else store
         self.system_prompt = system_prompt
-        self.display = display
+        self.server_mode = server_mode
         self.max_turns = max_turns
+        self.enable_tool_result_summary = enable_tool_result_summary
         self.new_id = new_id
         self.expectation: ExpectedAnswer | None = None
         self.subscribers = Subscribers()
-        self._tools: dict[str, Tool] = {}
+        self.permissions = Permissions()
+        self.errands = Errands()
+        self.floor = Floor()
+        self.executor = Executor(self.subscribers, self.permissions, self.errands, retries=max_retries)
+        self.closed = False
+        self._store: Store = MemoryStore() if store is None else store
+        self._has_store = store is not None
+        self._display = display
+        self._toolbox = Toolbox()
+        self._framework_tools = framework_tools or ToolSelection()
+        self._cancel = cancel_tool(self.errands)
+        self._built = False
         self._providers: list[ContextProvider] = []
-        self.executor = Executor(self._tools, self.subscribers)
+        self._mistakes = [*_limits(max_turns=max_turns, max_retries=max_retries)]
+
+    # --------------------------------------------------------------------------------------------------- what it is
+
+    @property
+    def store(self) -> Store:
+        """Where the conversation is kept; :meth:`rebuild` changes it."""
+        return self._store
+
+    @property
+    def display(self) -> DisplayManager | None:
+        """The screen; ``None`` when nobody has one. When it changes, whoever waits for the old one is told."""
+        return self._display
+
+    @display.setter
+    def display(self, display: DisplayManager | None) -> None:
+        old, self._display = self._display, display
+        if old is not None and old is not display:
+            old.clear("the screen went away")
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """What the model can do, in the order folded."""
-        return tuple(self._tools.values())
+        return tuple(self._toolbox.tools.values())
 
-    def fold(self, *tools: Tool) -> Glove:
+    @property
+    def offered(self) -> Mapping[str, Tool]:
+        """The tools of the next model call, by lower-case name."""
+        if not self.errands.running:
+            return self._toolbox.tools
+        return {**self._toolbox.tools, self._cancel.name: self._cancel}
+
+    def fold(self, *tools: Tool, selection: ToolSelection | None = None) -> Glove:
         """Give the model tools; also in mid-request, where the next model call sees them.
+
+        Args:
+            tools: in the order they are shown. Names differ by more than case.
+            selection: which of them are wanted.
 
         Returns:
             This glove.
 
         Raises:
-            DefinitionError: a name is taken (names differ by more than case); nothing was folded.
+            ToolSelectionError: the selection names a tool that is not among them; nothing was folded.
+            DefinitionError: the glove is built, and something is wrong with a tool; nothing was folded.
         """
-        added: dict[str, Tool] = {}
-        for tool in tools:
-            key = tool.name.lower()
-            if key in self._tools or key in added:
-                raise DefinitionError(f"there is a tool named {tool.name!r} already; give this one another name")
-            added[key] = tool
-        self._tools.update(added)
+        self._toolbox.fold(tools, selection)
         return self
+
+    def replace_tools(self, previous: Iterable[str], tools: Sequence[Tool]) -> Glove:
+        """Put tools where others were, all or nothing; a round in progress keeps those it was offered.
+
+        Args:
+            previous: names of tools to take away, whatever their case.
+            tools: what comes where the first of them stood; at the end, when none of them is there.
+
+        Returns:
+            This glove.
+
+        Raises:
+            DefinitionError: a name is given twice or belongs to a tool that stays, or a tool is ill-defined; nothing
+                was changed.
+        """
+        self._toolbox.replace(previous, tools)
+        return self
+
+    def build(self, store: Store | None = None) -> Glove:
+        """Check the definition, and add the tools the framework brings. Done at the first request otherwise.
+
+        Args:
+            store: where the conversation is kept, if none was given before.
+
+        Returns:
+            This glove.
+
+        Raises:
+            DefinitionError: something is wrong; it names every mistake.
+        """
+        if mistakes := (*self._mistakes, *self._toolbox.seal()):
+            raise DefinitionError(*mistakes)
+        self._built = True
+        if store is not None and not self._has_store:
+            return self.rebuild(store)
+        self._add_framework_tools()
+        return self
+
+    def rebuild(self, store: Store) -> Glove:
+        """Go on in another conversation. Tools, subscribers and context stay; a request in progress stays where it was.
+
+        Returns:
+            This glove.
+        """
+        self._store, self._has_store = store, True
+        self.expectation = None
+        if self._built:
+            self._add_framework_tools()
+        return self
+
+    def _add_framework_tools(self) -> None:
+        known = [tasks_tool()]
+        wanted = {tool.name for tool in self._framework_tools.pick(known)}
+        serves = {TASKS_TOOL: tasks_of(self._store) is not None}
+        for tool in known:
+            if tool.name in wanted and serves[tool.name]:
+                self._toolbox.first(tool)
+            else:
+                self._toolbox.without(tool.name)
+
+    # ------------------------------------------------------------------------------------------------ who surrounds it
 
     def add_subscriber(self, subscriber: Subscriber) -> Callable[[], None]:
         """Let somebody watch all requests.
@@ -118,26 +236,52 @@ class Glove:
 
         return remove
 
-    async def get_runtime_context(self, signal: AbortSignal | None = None) -> tuple[Message, ...]:
-        """Ask all providers, in the order added; empty answers are dropped. Their errors are the caller's."""
-        if not self._providers:
+    async def get_runtime_context(
+        self, signal: AbortSignal | None = None, *, now: float | None = None
+    ) -> tuple[Message, ...]:
+        """Ask all providers, in the order added; empty answers are dropped. Their errors are the caller's.
+
+        Args:
+            signal: stops the asking.
+            now: seconds, of the pace requests are run by; tells how long running calls have run.
+        """
+        if not self._providers and not self.errands.running:
             return ()
         messages: list[Message] = []
         for provider in tuple(self._providers):
             context = provider(signal)
             messages.extend(_as_messages(await context if inspect.isawaitable(context) else context))
+        messages.extend(_as_messages(self.errands.render(UNPACED.now() if now is None else now)))
         await self.subscribers.emit("runtime_context", messages=deepcopy(messages))
         return tuple(messages)
 
-    def begin(self, text: str, *, signal: AbortSignal | None = None, pace: Pace = UNPACED) -> Request:
-        """Prepare a request; nothing happens until it is run."""
-        return Request(self, text, signal=signal or AbortSignal(), pace=pace)
+    # ------------------------------------------------------------------------------------------------ what it does
 
-    async def process_request(self, text: str, signal: AbortSignal | None = None) -> Message:
+    def begin(self, said: Said, *, signal: AbortSignal | None = None, pace: Pace = UNPACED) -> Request:
+        """Prepare a request; nothing happens until it is run.
+
+        Raises:
+            DefinitionError: the glove was not built, and something is wrong with its definition.
+        """
+        return self._begin(Words(said), signal, pace)
+
+    def begin_report(self, *, signal: AbortSignal | None = None, pace: Pace = UNPACED) -> Request:
+        """Prepare a request that tells what the calls have come to that outlived their rounds, if any has ended."""
+        return self._begin(LateResults(), signal, pace)
+
+    def _begin(self, opening: Opening, signal: AbortSignal | None, pace: Pace) -> Request:
+        if not self._built:
+            self.build()
+        return Request(self, opening, signal=signal or AbortSignal(), pace=pace)
+
+    async def process_request(self, said: Said, signal: AbortSignal | None = None) -> Message:
         """Answer a message.
 
+        While a tool of an earlier message runs, this one is answered at once; that tool's result is told when it is
+        there, by a request of its own.
+
         Args:
-            text: the user's words.
+            said: the user's words, or content parts.
             signal: stops the work; see :meth:`Request.run`.
 
         Returns:
@@ -147,7 +291,18 @@ class Glove:
             AbortError: the signal was set.
             ModelError: the model failed.
         """
-        return await self.begin(text, signal=signal).run()
+        return await self.begin(said, signal=signal).run()
+
+    async def aclose(self) -> None:
+        """End what runs behind the conversation, and wait for what may not be ended. Idempotent.
+
+        Results that nobody was told are kept in the conversation.
+        """
+        self.closed = True
+        self.errands.abort("closed")
+        await self.errands.drain()
+        for call in self.errands.take():
+            await keep_late(self, call)
 
     async def record(self, text: str, *, interrupted: bool = False) -> None:
         """Make words the agent said without its model part of the conversation.
@@ -173,3 +328,9 @@ def _as_messages(context: Context) -> list[Message]:
             return [context]
         case _:
             return list(context)
+
+
+def _limits(**limits: int) -> Iterator[str]:
+    for name, value in limits.items():
+        if value < (1 if name == "max_turns" else 0):
+            yield f"{name} is {value}; it cannot be negative, and a request needs a turn"

@@ -9,7 +9,15 @@ from typing import Protocol
 
 from agents.core.model import ModelEvent
 
-__all__ = ["UNPACED", "Pace"]
+__all__ = ["UNPACED", "Pace", "Work"]
+
+
+class Work(Protocol):
+    """One run of a tool, while it is accounted for."""
+
+    def paused(self) -> AbstractAsyncContextManager[None]:
+        """Wait inside for somebody else, a person at a screen: no work is done, so none is accounted for."""
+        ...
 
 
 class Pace(Protocol):
@@ -23,9 +31,14 @@ class Pace(Protocol):
         """Pass on a model's events, accounting for the wait before each; closing the result closes ``events``."""
         ...
 
-    def tool(self, name: str) -> AbstractAsyncContextManager[None]:
+    def tool(self, name: str) -> AbstractAsyncContextManager[Work]:
         """Account for one run of a tool, which happens inside."""
         ...
+
+
+class _Untimed:
+    def paused(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
 
 class _Unpaced:
@@ -35,8 +48,8 @@ class _Unpaced:
     def model(self, events: AsyncGenerator[ModelEvent, None]) -> AsyncGenerator[ModelEvent, None]:
         return events
 
-    def tool(self, name: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
+    def tool(self, name: str) -> AbstractAsyncContextManager[Work]:
+        return nullcontext(_Untimed())
 
 
 UNPACED: Pace = _Unpaced()

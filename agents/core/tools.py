@@ -3,53 +3,39 @@
 from __future__ import annotations
 
 import inspect
+import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.errors import PydanticUserError
 
-from agents.core.abort import AbortSignal
-from agents.core.errors import DefinitionError
-from agents.core.expectation import AnswerKind, ExpectedAnswer
 from agents.core.messages import ToolResultData
 from agents.core.model import ToolSpec
-from agents.display import DisplayManager
-
-if TYPE_CHECKING:
-    from agents.core.glove import Glove
+from agents.core.results import as_result
+from agents.core.tool_context import ToolContext
+from agents.display import DisplayStrategy
 
 __all__ = ["InvalidInputError", "Tool", "ToolContext", "as_result"]
 
+logger = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
-    """What a running tool may use."""
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What OpenAI's, Anthropic's and Google's wires all take for a tool's name."""
 
-    glove: Glove
-    signal: AbortSignal
-    """Set when the request is aborted; the tool is cancelled then anyway."""
-    call_id: str
-    display: DisplayManager | None
-    """``None`` when nobody has a screen."""
-    on_expect: Callable[[ExpectedAnswer], None] = field(repr=False)
-
-    def expect(self, kind: AnswerKind, *, choices: tuple[str, ...] = (), length: int | None = None) -> None:
-        """Say what sort of answer the question in this tool's result wants. The latest call holds.
-
-        Args:
-            kind: how the answer will sound.
-            choices: for ``choice``, the names as they would be said.
-            length: for ``digits``, how many; unknown by default.
-        """
-        self.on_expect(ExpectedAnswer(kind=kind, choices=choices, length=length))
-
+SUMMARY_LIMIT = 2_000
+"""Characters kept of a summary: what is longer is none."""
 
 ToolWork: TypeAlias = Callable[[Any, ToolContext], Any | Awaitable[Any]]
 """From the input (an instance of the tool's model, or a dict for a raw schema) to a result; may be a coroutine.
 
 It runs on the event loop, so it must not block, and it ends when it is cancelled: an abort waits for its clean-up.
 """
+
+VoiceQuestion: TypeAlias = str | Callable[[Any], str]
+"""How leave is asked for by voice: a question of yes or no, or a function that makes it from the input."""
 
 
 class InvalidInputError(Exception):
@@ -62,37 +48,42 @@ class InvalidInputError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """Something the model can do.
-
-    Raises:
-        DefinitionError: the name is empty, or the input is neither a pydantic model nor the schema of an object.
-    """
+    """Something the model can do. What is wrong with it is said when the glove is built, all at once."""
 
     name: str
     description: str
     input: type[BaseModel] | dict[str, Any]
-    """A pydantic model class, or a raw JSON Schema, whose input is passed on unchecked."""
+    """A pydantic model class, or a raw JSON Schema of an object, whose input is passed on unchecked."""
     do: ToolWork
     examples: tuple[str, ...] = ()
     """Things a caller might say that want this tool; models that need them read them, others see them as hints."""
+    requires_permission: bool | Callable[[Any], bool] = False
+    """Whether a person has to allow a call first; a function is given the input as the model wrote it."""
+    permission_question: VoiceQuestion | None = None
+    """How to ask for leave where nobody has a screen; ``None`` refuses there."""
+    unabortable: bool = False
+    """Whether it runs to its end whatever happens, and even when the request was aborted before it began."""
+    retries: int | None = None
+    """How often it is run again after it raised; ``None``: as often as the glove says."""
+    timeout_s: float | None = None
+    """Seconds after which it is stopped, all tries together; ``None``: never."""
+    generate_summary: Callable[[Any], str | Awaitable[str]] | None = None
+    """Makes the summary of a result from its ``generate_summary_args``."""
+    display_strategy: DisplayStrategy | None = None
+    """How long its slots are shown, unless it says otherwise."""
     spec: ToolSpec = field(init=False, repr=False, compare=False)
     """The tool as a model sees it."""
+    mistakes: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """What is wrong with this definition; a glove that has such a tool is not built."""
 
     def __post_init__(self) -> None:
-        if not self.name.strip():
-            raise DefinitionError(f"a tool needs a name, got {self.name!r}")
-        if isinstance(self.input, type) and issubclass(self.input, BaseModel):
-            schema = self.input.model_json_schema()
-        elif isinstance(self.input, dict) and self.input.get("type") == "object":
-            schema = self.input
-        else:
-            raise DefinitionError(
-                f"tool {self.name!r} needs an input: a pydantic model class or a JSON Schema of type 'object', "
-                f"got {self.input!r}"
-            )
+        mistakes: list[str] = []
+        schema = self._schema(mistakes)
+        self._check(mistakes)
         # Made once: rendering a schema takes up to a millisecond, and every model call needs them all.
         spec = ToolSpec(name=self.name, description=self.description, input_schema=schema, examples=self.examples)
         object.__setattr__(self, "spec", spec)
+        object.__setattr__(self, "mistakes", tuple(f"tool {self.name!r} {mistake}" for mistake in mistakes))
 
     def read(self, input_args: Any) -> Any:
         """Check what the model wrote.
@@ -120,13 +111,67 @@ class Tool:
             outcome = await outcome
         return as_result(outcome)
 
+    async def summarise(self, result: ToolResultData) -> str | None:
+        """Make the summary of a result, if the tool makes any and the result is made for it.
 
-def as_result(outcome: Any) -> ToolResultData:
-    """Wrap what a tool returned, unless it is a result already."""
-    match outcome:
-        case ToolResultData():
-            return outcome
-        case BaseModel():
-            return ToolResultData(status="success", data=outcome.model_dump(mode="json"))
-        case _:
-            return ToolResultData(status="success", data=outcome)
+        One that fails is none: the result itself is whole.
+        """
+        if self.generate_summary is None or not result.generate_summary_args:
+            return result.summary
+        try:
+            summary = self.generate_summary(result.generate_summary_args)
+            return str(await summary if inspect.isawaitable(summary) else summary)[:SUMMARY_LIMIT]
+        except Exception as exc:  # noqa: BLE001 - the boundary to foreign code
+            logger.warning("summarising a result of tool %r raised %s", self.name, type(exc).__name__)
+            return None
+
+    def wants_permission(self, input_args: Any) -> bool:
+        """Whether a call needs leave. A function that fails on an input has not said that it does not."""
+        if not callable(self.requires_permission):
+            return self.requires_permission
+        try:
+            return bool(self.requires_permission(input_args))
+        except Exception as exc:  # noqa: BLE001 - the boundary to foreign code, given unchecked input
+            logger.warning("asking whether tool %r needs permission raised %s", self.name, type(exc).__name__)
+            return True
+
+    def voice_question(self, input_args: Any) -> str | None:
+        """The question that asks for leave by voice; ``None`` when there is none for this input."""
+        if not callable(self.permission_question):
+            return self.permission_question
+        try:
+            return self.permission_question(input_args)
+        except Exception as exc:  # noqa: BLE001 - the boundary to foreign code, given unchecked input
+            logger.warning("making the question of tool %r raised %s", self.name, type(exc).__name__)
+            return None
+
+    def _schema(self, mistakes: list[str]) -> dict[str, Any]:
+        if isinstance(self.input, dict) and self.input.get("type") == "object":
+            return self.input
+        if isinstance(self.input, type) and issubclass(self.input, BaseModel):
+            try:
+                return self.input.model_json_schema()
+            except PydanticUserError as exc:
+                mistakes.append(f"has an input that no JSON Schema can describe: {exc.message.splitlines()[0]}")
+                return {}
+        wanted = "a pydantic model class or a JSON Schema of type 'object'"
+        mistakes.append(f"needs an input: {wanted}, got {self.input!r}")
+        return {}
+
+    def _check(self, mistakes: list[str]) -> None:
+        if not NAME.fullmatch(self.name):
+            mistakes.append("needs a name of 1 to 64 letters, digits, '_' and '-'")
+        do: object = self.do
+        if not callable(do):
+            mistakes.append(f"needs work: a function of the input and the context, got {self.do!r}")
+        if self.retries is not None and self.retries < 0:
+            mistakes.append(f"cannot be retried {self.retries} times; 0 is never")
+        if self.timeout_s is not None and not self.timeout_s > 0:
+            mistakes.append(f"has a timeout of {self.timeout_s} seconds; None is no timeout")
+        if self.timeout_s is not None and self.unabortable:
+            mistakes.append("has a timeout and may not be stopped; drop one of the two")
+        if self.permission_question is not None and not self.requires_permission:
+            mistakes.append("says how to ask for permission and requires none; set requires_permission")
+        if self.display_strategy is not None and self.display_strategy not in get_args(DisplayStrategy):
+            known = ", ".join(get_args(DisplayStrategy))
+            mistakes.append(f"has a display strategy {self.display_strategy!r}; there are {known}")

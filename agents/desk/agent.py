@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from agents.core.glove import Glove
 from agents.core.model import Model
+from agents.core.selection import ToolSelection
 from agents.core.store import Store
 from agents.core.tools import Tool, ToolContext
 from agents.desk.messages import MessagePad, take_message
@@ -66,7 +67,13 @@ def create(
         display: the screen, when somebody has one.
         pad: where messages are kept; one of this conversation's own by default.
     """
-    glove = Glove(model=model, store=store, display=display, system_prompt=SYSTEM_PROMPT)
+    glove = Glove(
+        model=model,
+        store=store,
+        display=display,
+        system_prompt=SYSTEM_PROMPT,
+        framework_tools=ToolSelection(allow=()),  # Nothing here takes so many steps that a list would help.
+    )
     return glove.fold(tell_time(now), calculate(), take_message(pad or MessagePad()), describe_desk())
 
 

@@ -367,7 +367,7 @@ async def test_a_desk_dialogue_through_the_responder() -> None:
     glove = create(OfflineModel(), now=lambda: datetime(2026, 3, 3, 9, 41), pad=pad)
     responder = GloveResponder(glove, RealClock())
     script = [
-        ("Can you take a message?", ExpectationKind.OPEN),
+        ("Can you take a message?", ExpectationKind.DICTATION),
         ("I am running late.", ExpectationKind.CHOICE),
         ("Phone.", ExpectationKind.DIGITS),
         ("Two, seven, nine, four, one, three, eight, six, two.", ExpectationKind.YES_NO),

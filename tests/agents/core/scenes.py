@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from agents.core.events import EventType
 from agents.core.glove import Glove
 from agents.core.messages import Message
+from agents.core.selection import ToolSelection
 from agents.core.tools import Tool, ToolContext
 from agents.models.scripted import ScriptedModel, ScriptedResponse
 
@@ -38,6 +39,7 @@ class Diary:
 def talking(*responses: ScriptedResponse, tools: tuple[Tool, ...] = (), **options: Any) -> tuple[Glove, ScriptedModel]:
     model = ScriptedModel(responses)
     ids = count(1)
+    options.setdefault("framework_tools", ToolSelection(allow=()))
     glove = Glove(model=model, new_id=lambda: f"m{next(ids)}", **options).fold(*tools)
     return glove, model
 

@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.core.messages import Message, Settlement, ToolCall, ToolResult, ToolResultData
-from agents.core.prompt import INTERRUPTED_NOTE, assemble
+from agents.core.prompt import INTERRUPTED_NOTE, History
+from agents.core.prompt import assemble as assemble_history
 from tests.agents.core.scenes import outline
+
+
+def assemble(
+    messages: list[Message], settlements: dict[str, Settlement], runtime: Sequence[Message] = (), **more: Any
+) -> tuple[Message, ...]:
+    return assemble_history(History(messages=messages, settlements=settlements, **more), runtime)
 
 
 def person(text: str) -> Message:

@@ -428,7 +428,7 @@ async def test_abort_at_any_moment_leaves_a_conversation_the_wire_accepts(ticks:
     glove.model = model = ScriptedModel(["Fine."])
     await glove.process_request("Next")
     wire = write_messages(model.requests[0])
-    assert complaints({"stream": True, "messages": wire}) == []
+    assert complaints({"stream": True, "stream_options": {"include_usage": True}, "messages": wire}) == []
     assert [message["content"] for message in wire if message["content"] in ("Go", "Next")] == ["Go", "Next"]
     shown = "".join(message["content"] or "" for message in wire if message["role"] == "assistant")
     assert shown.replace(" ", "") == said[: len(said) // 2].replace(" ", "")

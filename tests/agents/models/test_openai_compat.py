@@ -14,6 +14,7 @@ from agents.core.events import EventType
 from agents.core.glove import Glove
 from agents.core.messages import ToolCall, Usage
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
+from agents.core.selection import ToolSelection
 from agents.models.openai_compat import OpenAICompatible
 from tests.agents.core.scenes import Diary, echo, hanging, outline
 from tests.agents.models.completions_server import CompletionsServer, call, completions_server, text
@@ -191,7 +192,12 @@ async def test_a_conversation_with_tools_an_interruption_and_a_lost_call_is_one_
     hang, started, _ = hanging()
     async with completions_server(*answers) as server, model_of(server) as model:
         ids = count(1)
-        glove = Glove(model=model, system_prompt="Be brief.", new_id=lambda: f"m{next(ids)}").fold(echo(), hang)
+        glove = Glove(
+            model=model,
+            system_prompt="Be brief.",
+            new_id=lambda: f"m{next(ids)}",
+            framework_tools=ToolSelection(allow=()),
+        ).fold(echo(), hang)
         diary = Diary()
         glove.add_subscriber(diary)
         glove.add_context_provider(lambda signal: "It rains.")

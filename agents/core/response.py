@@ -1,0 +1,116 @@
+"""One model call, from what the model is shown to the whole response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from agents.core.abort import AbortSignal
+from agents.core.identity import Identities
+from agents.core.messages import Message, ToolCall, ToolResult, Usage
+from agents.core.model import ModelFinished, ModelRequest, TextChunk, ToolCalled
+from agents.core.pace import Pace
+from agents.core.prompt import History, assemble, open_calls
+from agents.core.store import Store, results_of
+from agents.core.tools import Tool
+
+if TYPE_CHECKING:
+    from agents.core.glove import Glove
+
+__all__ = ["Response", "known", "respond"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What a model answered; not stored yet."""
+
+    message: Message
+    usage: Usage
+    tools: Mapping[str, Tool]
+    """What it was offered, by lower-case name."""
+    identities: Identities
+    """Who its calls are."""
+
+
+async def respond(
+    glove: Glove, kept: Store, *, signal: AbortSignal, pace: Pace, on_text: Callable[[str], None]
+) -> Response:
+    """Call the model once.
+
+    Args:
+        glove: whose model.
+        kept: the conversation.
+        signal: passed to whoever renders context.
+        pace: accounts for the wait.
+        on_text: takes the text as it comes, before anybody else.
+
+    Raises:
+        ModelError: the model failed.
+    """
+    window = await kept.get_window()
+    recorded, identities = await _calls(glove, kept, window.messages)
+    history = History(
+        messages=window.messages,
+        settlements=window.settlements,
+        recorded=recorded,
+        running=glove.errands.open_ids,
+        summarised=glove.enable_tool_result_summary,
+    )
+    tools = glove.offered
+    runtime = await glove.get_runtime_context(signal, now=pace.now())
+    request = ModelRequest(
+        system_prompt=glove.system_prompt,
+        messages=assemble(history, runtime),
+        tools=tuple(tool.spec for tool in tools.values()),
+    )
+    text = ""
+    calls: list[ToolCall] = []
+    finished = ModelFinished()
+    async with aclosing(glove.model.stream(request)) as stream, aclosing(pace.model(stream)) as events:
+        async for event in events:
+            match event:
+                case TextChunk():
+                    text += event.text
+                    on_text(event.text)
+                    await glove.subscribers.emit("text_delta", text=event.text)
+                case ToolCalled(call=call):
+                    # Some servers number their calls anew in every response, or not at all.
+                    call = call if identities.claim(call.id) else replace(call, id=glove.new_id())
+                    calls.append(call)
+                    await glove.subscribers.emit("tool_use", id=call.id, name=call.tool_name, input=call.input_args)
+                case ModelFinished():
+                    finished = event
+    message = Message(
+        sender="agent",
+        text=text,
+        tool_calls=tuple(calls),
+        id=glove.new_id(),
+        reasoning_content=finished.reasoning_content,
+        provider_options=finished.provider_options,
+    )
+    await glove.subscribers.emit(
+        "model_response_complete",
+        text=message.text,
+        tool_calls=message.tool_calls,
+        stop_reason=finished.stop_reason,
+        **known(finished.usage),
+    )
+    return Response(message=message, usage=finished.usage, tools=tools, identities=identities)
+
+
+def known(usage: Usage) -> dict[str, Any]:
+    """The figures of a usage that are known."""
+    return {name: count for name, count in asdict(usage).items() if count is not None}
+
+
+async def _calls(glove: Glove, kept: Store, messages: tuple[Message, ...]) -> tuple[dict[str, ToolResult], Identities]:
+    """Look up what became of calls whose results no message tells."""
+    lost = [(message, call) for message, call in open_calls(messages) if call.id not in glove.errands.open_ids]
+    recorded: dict[str, ToolResult] = {}
+    if lost and (records := results_of(kept)) is not None:
+        for message_id in dict.fromkeys(message.id for message, _ in lost):
+            recorded |= await records.get_results(message_id)
+    lost = [(message, call) for message, call in lost if call.id not in recorded]
+    return recorded, Identities(kept.identifier, messages, lost)

@@ -1,0 +1,118 @@
+"""What a running tool may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from agents.core.abort import AbortSignal
+from agents.core.expectation import AnswerKind, ExpectedAnswer
+from agents.display import DisplayManager, DisplayStrategy
+
+if TYPE_CHECKING:
+    from agents.core.glove import Glove
+    from agents.core.running import RunningCall
+    from agents.core.store import Store
+    from agents.core.tools import Tool
+
+__all__ = ["ToolContext", "ToolDisplay"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a running tool may use."""
+
+    glove: Glove
+    store: Store
+    """The conversation the call belongs to."""
+    tool: Tool
+    running: RunningCall = field(repr=False)
+    idempotency_key: str
+    """A name for what this call does to the world: give it to whoever must not do it twice.
+
+    Made from the conversation and the call as they are stored, so that it is the same in every retry. When the program
+    died in a call, and the model makes the same call again, it is the first one's key.
+    """
+
+    @property
+    def signal(self) -> AbortSignal:
+        """Set when the call is to stop; the tool is cancelled then anyway, unless it may not be."""
+        return self.running.signal
+
+    @property
+    def call_id(self) -> str:
+        """Which call this is, within the conversation."""
+        return self.running.call.id
+
+    @property
+    def display(self) -> ToolDisplay | None:
+        """The screen there is now; ``None`` when nobody has one."""
+        display = self.glove.display
+        return None if display is None else ToolDisplay(display, self.tool, self.running)
+
+    def expect(self, kind: AnswerKind, *, choices: tuple[str, ...] = (), length: int | None = None) -> None:
+        """Say what sort of answer the question in this tool's result wants. The latest call holds.
+
+        Args:
+            kind: how the answer will sound.
+            choices: for ``choice``, the names as they would be said.
+            length: for ``digits``, how many; unknown by default.
+        """
+        self.running.expected = ExpectedAnswer(kind=kind, choices=choices, length=length)
+
+
+class ToolDisplay:
+    """The screen, as a tool sees it: what it pushes is its own, and its waits are no work.
+
+    Args:
+        display: the screen.
+        tool: whose slots these are.
+        running: the call that pushes.
+    """
+
+    def __init__(self, display: DisplayManager, tool: Tool, running: RunningCall) -> None:
+        self._display = display
+        self._tool = tool
+        self._running = running
+
+    def push_and_forget(
+        self, renderer: str, input: Mapping[str, Any] | None = None, *, strategy: DisplayStrategy | None = None
+    ) -> str:
+        """Show something; see :meth:`DisplayManager.push_and_forget`."""
+        chosen = strategy or self._tool.display_strategy
+        return self._display.push_and_forget(renderer, input, owner=self._tool.name, strategy=chosen)
+
+    @overload
+    async def push_and_wait(
+        self, renderer: str, input: Mapping[str, Any] | None = None, *, strategy: DisplayStrategy | None = None
+    ) -> Any: ...
+
+    @overload
+    async def push_and_wait(
+        self,
+        renderer: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        answer: type[T],
+        strategy: DisplayStrategy | None = None,
+    ) -> T: ...
+
+    async def push_and_wait(
+        self,
+        renderer: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        answer: Any = Any,
+        strategy: DisplayStrategy | None = None,
+    ) -> Any:
+        """Show something and wait for its answer; see :meth:`DisplayManager.push_and_wait`."""
+        chosen = strategy or self._tool.display_strategy
+        work = self._running.work
+        async with nullcontext() if work is None else work.paused():
+            return await self._display.push_and_wait(
+                renderer, input, answer=answer, owner=self._tool.name, strategy=chosen
+            )
