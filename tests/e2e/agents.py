@@ -14,6 +14,8 @@ from agents.core.glove import Glove
 from agents.core.messages import ToolCall
 from agents.core.model import Model, ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
 from agents.core.tools import Tool, ToolContext
+from agents.desk import create as desk
+from agents.desk.messages import MessagePad
 
 __all__ = ["CHOICE", "DIGITS", "STORY", "YES_NO", "chooser", "counter", "echo", "quizmaster", "storyteller"]
 
@@ -24,7 +26,7 @@ STORY = (
 )
 
 YES_NO = "Shall I go on?"
-CHOICE = "Would you like phone or e-mail?"
+CHOICE = "Would Tuesday or Friday suit you?"
 DIGITS = "What is your number?"
 
 
@@ -90,7 +92,16 @@ def quizmaster(model: Model, *, now: Callable[[], datetime]) -> Glove:
 
 def chooser(model: Model, *, now: Callable[[], datetime]) -> Glove:
     """Ask which of two."""
-    return _asker(CHOICE, lambda ctx: ctx.expect("choice", choices=("phone", "e-mail")))
+    return _asker(CHOICE, lambda ctx: ctx.expect("choice", choices=("Tuesday", "Friday")))
+
+
+pad = MessagePad()
+"""Where the desk of the next call keeps its messages."""
+
+
+def desk_with_a_pad(model: Model, *, now: Callable[[], datetime]) -> Glove:
+    """The desk, with a pad that a test can look at."""
+    return desk(model, now=now, pad=pad)
 
 
 def counter(model: Model, *, now: Callable[[], datetime]) -> Glove:

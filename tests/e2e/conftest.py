@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.stage import Stage
+from tests.fixtures.human import MissingPackageError, spelled
 from voice_server.settings import Settings
 from voice_server.turn import House
 
@@ -26,3 +27,12 @@ def house() -> House:
 @pytest.fixture(scope="session")
 def stage(house: House, tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return Stage(house, tmp_path_factory.mktemp("callers"))
+
+
+@pytest.fixture(scope="session")
+def people() -> None:
+    """Skip where the recordings of people are not installed."""
+    try:
+        spelled("a")
+    except MissingPackageError as missing:
+        pytest.skip(str(missing))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.reading.digits import read_digits
+from tests.e2e.stage import Call, Said, Stage
+from tests.fixtures.catalogue import fixture
+from tests.fixtures.human import digits
+from tests.fixtures.wer import normalised
+
+
+def assert_early(call: Call) -> None:
+    """The latest turn was committed as soon as its words were there, at the floor."""
+    latency = call.turns[-1].latency_ms
+    assert latency.endpoint is not None
+    assert latency.stt is not None
+    assert latency.endpoint <= max(300, latency.stt) + 50
+
+
+@pytest.mark.parametrize(("name", "said"), [("yes", "yes"), ("no", "no"), ("mm-hm", "mm hm")])
+def test_a_yes_a_no_and_a_hum_answer_an_open_question_at_once(stage: Stage, name: str, said: str) -> None:
+    call = stage.call("what-can-you-do", name, agent="quizmaster")
+    assert len(call.turns) == 2
+    assert "".join(normalised(call.turns[1].caller)).replace("hmm", "hm") == said.replace(" ", "")
+    assert call.kinds() == []
+    assert_early(call)
+
+
+def test_a_choice_that_was_offered_is_taken_at_once(stage: Stage) -> None:
+    call = stage.call("what-can-you-do", "tuesday", agent="chooser")
+    assert [normalised(turn.caller) for turn in call.turns[1:]] == [["tuesday"]]
+    assert_early(call)
+
+
+def test_the_same_words_are_waited_for_when_nothing_was_asked(stage: Stage) -> None:
+    latency = stage.call("yes", agent="echo").turns[0].latency_ms
+    assert latency.endpoint is not None
+    assert latency.endpoint >= 500
+
+
+def test_a_number_with_pauses_of_1_2_s_is_one_turn_when_digits_are_expected(stage: Stage) -> None:
+    assert max(end - start for start, end in fixture("number-in-groups").pauses) >= 1.19
+    call = stage.call("what-can-you-do", "number-in-groups", agent="counter")
+    assert len(call.turns) == 2
+    assert read_digits(call.turns[1].caller) == "14297"
+
+
+@pytest.mark.usefixtures("people")
+def test_a_persons_number_with_pauses_of_1_2_s_is_one_turn_when_digits_are_expected(stage: Stage) -> None:
+    caller = digits("14 29 7", group_gap_s=1.2)
+    call = stage.call("what-can-you-do", Said(recording=caller), agent="counter")
+    assert [read_digits(turn.caller) for turn in call.turns[1:]] == ["14297"]
+
+
+def test_a_long_dictation_is_answered_once_it_is_over(stage: Stage) -> None:
+    call = stage.call("dictation", agent="echo")
+    whole = normalised(fixture("dictation").words)
+    heard = [word for turn in call.turns for word in normalised(turn.caller)]
+    assert heard == whole
