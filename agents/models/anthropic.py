@@ -110,7 +110,7 @@ class AnthropicModel:
                         yield passed
         except (AnthropicError, TransportError) as exc:  # The SDK passes on what breaks a stream that has begun.
             raise self._error(exc) from exc
-        except (ValueError, LookupError, TypeError) as exc:
+        except failure.UNREADABLE as exc:
             raise failure.unreadable(self.name) from exc
         if reader.stop_reason is None:
             raise failure.broken_off(self.name)

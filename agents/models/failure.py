@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from agents.core.errors import ModelError
 from agents.core.model import ModelFinished
 
-__all__ = ["broken_off", "check_said", "not_reached", "refused", "timed_out", "unreadable"]
+__all__ = ["UNREADABLE", "broken_off", "check_said", "not_reached", "refused", "timed_out", "unreadable"]
 
 RETRYABLE = frozenset({408, 409, 429})
 """Statuses below 500 after which the same request may succeed."""
+
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)
+"""What reading a frame raises that is no JSON, or not what the wire has."""
 
 _REASONS = {
     400: "the request was not understood (400); the model may lack tool calls or streaming",

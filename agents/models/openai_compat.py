@@ -94,7 +94,7 @@ class OpenAICompatible:
                         yield passed
         except OpenAIError as exc:
             raise self._error(exc) from exc
-        except (ValueError, LookupError, TypeError) as exc:
+        except failure.UNREADABLE as exc:
             raise failure.unreadable(self.name) from exc
         if reader.stop_reason is None:
             raise failure.broken_off(self.name)
