@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 from pipelines.audio.frame import Frame
 from pipelines.cascade import Cascade, CascadeSettings, Engines
 from pipelines.clock import Clock
-from pipelines.events import Tell
+from pipelines.events import Tell, careful, trouble
 from pipelines.listener import Probe
 from pipelines.playout.output import AudioOutput
 from pipelines.responder import Responder
 
 __all__ = ["Call", "CallInput"]
+
+CLOSE_LIMIT_S = 2.0
+"""Seconds an output may take to close."""
 
 
 class CallInput(Protocol):
@@ -61,13 +65,32 @@ class Call:
         self._output = output
         self._engines = engines
         self._responder = responder
-        self._tell = tell
+        self._tell = careful(tell)
         self._settings = settings
         self._probe = probe
 
     async def run(self) -> None:
-        """Hold the call until the caller hangs up. Cancelling ends it and settles what was heard."""
+        """Hold the call until the caller hangs up. Cancelling ends it and settles what was heard.
+
+        However it ends, that takes no more than a few seconds; nothing of it is left on the loop.
+
+        Raises:
+            Exception: what the input raised: the line broke. What engines, agent and output raise is told as events.
+        """
+        failure: Exception | None = None
         async with asyncio.TaskGroup() as group:
+            try:
+                await self._hold(group)
+            except Exception as error:  # noqa: BLE001 - taken out of the group, which would wrap it
+                failure = error
+        if failure is not None:
+            try:
+                raise failure
+            finally:
+                del failure  # Its traceback holds this frame: together they would be a cycle.
+
+    async def _hold(self, group: asyncio.TaskGroup) -> None:
+        async with self._open_output():
             cascade = Cascade(
                 clock=self._clock,
                 engines=self._engines,
@@ -83,4 +106,15 @@ class Call:
                 await self._caller.run(cascade.hear, lambda: cascade.idle)
             finally:
                 await cascade.aclose()
-                await self._output.aclose()
+
+    @asynccontextmanager
+    async def _open_output(self) -> AsyncIterator[None]:
+        """Close the output in the end, within ``CLOSE_LIMIT_S``."""
+        try:
+            yield
+        finally:
+            try:
+                async with asyncio.timeout(CLOSE_LIMIT_S):
+                    await self._output.aclose()
+            except Exception as error:  # noqa: BLE001 - an output's boundary
+                self._tell(trouble("output", error))

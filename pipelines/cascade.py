@@ -17,7 +17,6 @@ from typing import Any, assert_never
 from pipelines.audio.frame import Frame, Samples
 from pipelines.clock import Clock, Timer
 from pipelines.events import (
-    CallEvent,
     OutputHeld,
     OutputResumed,
     ReplyWorded,
@@ -28,6 +27,7 @@ from pipelines.events import (
     TurnCommitted,
     UtteranceCancelled,
     UtteranceEnded,
+    careful,
     trouble,
 )
 from pipelines.listener import Listener, Probe, VoiceActivity
@@ -71,7 +71,7 @@ from pipelines.vad.detector import DetectorSettings
 __all__ = ["Cascade", "CascadeSettings", "Engines"]
 
 CLOSE_LIMIT_S = 2.0
-"""Seconds a closing call waits for aborted replies to be settled."""
+"""Seconds a closing call waits for aborted replies to end, and then for what was heard of them to be settled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Cascade:
         self._clock = clock
         self._responder = responder
         self._group = group
-        self._host = tell
+        self._tell = careful(tell)
         self._asked: deque[Callable[[float], list[TurnAction]]] = deque()
         """Decisions the turn machine is still to make, in order."""
         self._deciding = False
@@ -202,11 +202,14 @@ class Cascade:
         for reply in list(self._replies.values()):
             reply.abort()
         self._speaker.stop()
-        if self._unsettled:
-            _, late = await asyncio.wait(self._unsettled, timeout=CLOSE_LIMIT_S)
-            for task in late:
-                task.cancel()
-        await self._listener.aclose()
+        try:
+            for _ in ("words", "settlement"):
+                if self._unsettled:
+                    _, late = await asyncio.wait(self._unsettled, timeout=CLOSE_LIMIT_S)
+                    for task in late:
+                        task.cancel()
+        finally:
+            await self._listener.aclose()
 
     # ------------------------------------------------------------------------------------------------- the machine
 
@@ -313,6 +316,9 @@ class Cascade:
         number = action.utterance
         try:
             await self._write(action, reply)
+        except asyncio.CancelledError:
+            if not self._closed:
+                raise  # At the end of the call only the words are given up: what was heard is still to be settled.
         except Exception as error:  # noqa: BLE001 - an agent's boundary
             self._unanswered(number, error)
         finally:
@@ -380,14 +386,6 @@ class Cascade:
         asks = max(text.rfind("?"), text.rfind("？")) + 1
         end = len(text.rstrip()) if expectation.kind is not ExpectationKind.OPEN else asks
         self.feed(UtteranceWritten(utterance=number, question_end=end or None, expectation=expectation))
-
-    def _tell(self, event: CallEvent) -> None:
-        """Tell the outside; a host that cannot listen does not end the call."""
-        try:
-            self._host(event)
-        except Exception as error:  # noqa: BLE001 - a host's boundary
-            context = {"message": f"who was told of {event.type!r} failed", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(context)
 
     def _settle_in(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._group.create_task(work)

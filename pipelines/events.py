@@ -5,6 +5,7 @@ Above: transports, records and the turn picture read them. Below: nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -31,6 +32,7 @@ __all__ = [
     "UtteranceCancelled",
     "UtteranceEnded",
     "UtteranceStarted",
+    "careful",
     "trouble",
 ]
 
@@ -232,3 +234,16 @@ def trouble(engine: Engine, error: Exception, *, known: type[Exception] | None =
     """
     shown = known is not None and isinstance(error, known)
     return EngineTrouble(engine=engine, reason=str(error) if shown else f"it raised {type(error).__name__}")
+
+
+def careful(tell: Tell) -> Tell:
+    """Wrap what tells a host, so that one that fails is complained of on the running loop and does not end the call."""
+
+    def told(event: CallEvent) -> None:
+        try:
+            tell(event)
+        except Exception as error:  # noqa: BLE001 - a host's boundary
+            context = {"message": f"who was told of {event.type!r} failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+
+    return told

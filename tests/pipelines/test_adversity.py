@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tracemalloc
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import numpy as np
