@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -49,6 +50,11 @@ def echo(name: str = "echo") -> Tool:
         return f"{name}:{given.word}"
 
     return Tool(name=name, description="Says it again.", input=Anything, do=do)
+
+
+def asking(name: str = "book", **options: Any) -> Tool:
+    """An echo that needs permission."""
+    return replace(echo(name), requires_permission=options.pop("requires_permission", True), **options)
 
 
 def hanging(name: str = "hang") -> tuple[Tool, asyncio.Event, list[str]]:
