@@ -160,7 +160,7 @@ async def test_other_tables_beside_ours_are_let_be(database_url: str) -> None:
 async def test_a_table_that_lacks_is_said_before_the_first_call(database_url: str) -> None:
     await filled(database_url)
     await change(database_url, "ALTER TABLE glove_inbox DROP COLUMN payload")
-    with pytest.raises(StoreError, match="lacks tables or columns it should have.*left as it is"):
+    with pytest.raises(StoreError, match=r"lacks tables or columns it should have.*left as it is"):
         await SqlConversations.connect(database_url)
 
 

@@ -1,0 +1,131 @@
+"""A small agent that books, for tests in which its process dies or is not alone; what runs in other processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+from sqlalchemy import Engine, Pool, event
+
+from agents.core.errors import ConflictError
+from agents.core.glove import Glove
+from agents.core.messages import Message, ToolCall, Usage
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
+from agents.core.store import Store
+from agents.core.tools import Tool, ToolContext
+from agents.stores.sql.conversations import SqlConversations
+
+ROOMS = ("red", "blue")
+DONE = "Both are booked."
+
+Moment = Literal["before", "after"]
+
+
+class Room(BaseModel):
+    room: str
+
+
+class Careful:
+    """A model that books each room of which it is not told that it is booked, both at once, and then says so."""
+
+    name = "careful"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        booked = {
+            result.result.data
+            for message in request.messages
+            for result in message.tool_results
+            if result.result.status == "success"
+        }
+        missing = [room for room in ROOMS if room not in booked]
+        yield TextChunk(text="Let me book. " if missing else DONE)
+        for room in missing:
+            self.calls += 1
+            yield ToolCalled(call=ToolCall(id=f"call_{self.calls}", tool_name="book", input_args={"room": room}))
+        yield ModelFinished(usage=Usage(tokens_in=10, tokens_out=1))
+
+
+def agent(store: Store, ledger: Path) -> Glove:
+    """Make it; every booking is a line in the ledger."""
+
+    def book(given: Room, ctx: ToolContext) -> str:
+        with ledger.open("a") as file:
+            file.write(f"{given.room} {ctx.idempotency_key}\n")
+        return given.room
+
+    glove = Glove(model=Careful(), store=store)
+    return glove.fold(Tool(name="book", description="Books a room.", input=Room, do=book))
+
+
+def die_in_a_request(url: str, conversation: str, ledger: Path, moment: Moment, nth: int) -> None:
+    """Hold a request and be killed at its n-th commit: just before it, or as soon as it is done."""
+
+    async def request() -> None:
+        async with aclosing(await SqlConversations.connect(url)) as conversations:
+            _kill_at(moment, nth)
+            await agent(conversations.open(conversation), ledger).process_request("Book both rooms.")
+
+    asyncio.run(request())
+
+
+def append_in_turn(url: str, name: str, rounds: int, together: Barrier) -> None:
+    """Append to a conversation on a version that another process appends to as well; try again where it was first."""
+
+    async def append() -> None:
+        async with aclosing(await SqlConversations.connect(url)) as conversations:
+            mine, notes = conversations.open("shared"), conversations.open(f"notes of {name}")
+            for number in range(rounds):
+                message = Message(sender="user", text=f"From {name}", id=f"{name}{number}")
+                version = (await mine.get_window()).version
+                together.wait(30)
+                try:
+                    await mine.append_messages([message], expected_version=version)
+                except ConflictError as conflict:
+                    note = f"{conflict.conversation} {conflict.expected} {conflict.found}"
+                    await notes.append_messages([Message(sender="user", text=note, id=str(number))])
+                    await mine.append_messages([message], expected_version=conflict.found)
+                together.wait(30)
+
+    asyncio.run(append())
+
+
+def talk(url: str, name: str, requests: int, ledger: Path, together: Barrier) -> None:
+    """Hold requests in a conversation in which another process does so as well."""
+
+    async def requesting() -> None:
+        async with aclosing(await SqlConversations.connect(url)) as conversations:
+            glove = agent(conversations.open("shared"), ledger)
+            together.wait(30)
+            for number in range(requests):
+                await glove.process_request(f"{name} {number}")
+
+    asyncio.run(requesting())
+
+
+def _kill_at(moment: Moment, nth: int) -> None:
+    commits = 0
+
+    def die() -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    @event.listens_for(Engine, "commit")
+    def commit(_connection: object) -> None:
+        nonlocal commits
+        commits += 1
+        if moment == "before" and commits == nth:
+            die()
+
+    @event.listens_for(Pool, "checkin")
+    def checkin(*_: object) -> None:
+        if moment == "after" and commits == nth:
+            die()
