@@ -139,16 +139,21 @@ class Lane:
 
     def _deliver(self, job: Job, future: Future[Any]) -> None:
         job.state = _JobState.OVER
+        try:
+            if job.wanted:
+                job.done(future)
+        finally:
+            self._leave(job)
+
+    def _leave(self, job: Job) -> None:
+        """Free the lane of a job, if it still has it, and go on with the next one. Any thread."""
         with self._guard:
-            self._running = None
-        if job.wanted:
-            job.done(future)
+            if self._running is job:
+                self._running = None
         self._advance()
 
     def _on_loop(self, job: Job, callback: Callable[..., None], *args: Any) -> None:
         try:
             job.loop.call_soon_threadsafe(callback, *args)
         except RuntimeError:  # the call's loop was closed meanwhile: nobody waits for the result
-            with self._guard:
-                self._running = None
-            self._advance()
+            self._leave(job)

@@ -15,6 +15,7 @@ from pipelines import clock as clock_module
 from pipelines.clock import (
     DeadlockError,
     HolderWaitsError,
+    Lease,
     LeaseExpiredError,
     RealClock,
     VirtualClock,
@@ -321,3 +322,65 @@ def test_an_error_in_a_lane_reaches_whoever_waits() -> None:
 
     with pytest.raises(ValueError, match="not a number"):
         clock.run(story())
+
+
+def test_a_lane_outlives_whoever_fails_to_take_a_result() -> None:
+    clock = VirtualClock(fixed(0.1))
+    lane = Lane("ears")
+    complaints: list[str] = []
+
+    async def story() -> str:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, what: complaints.append(str(what["exception"])))
+        lane.submit(clock, str, "heard", done=lambda _f: int("not a number"))
+        async with asyncio.timeout(5):
+            return await lane.run(clock, str, "heard too")
+
+    assert clock.run(story()) == "heard too"
+    assert len(complaints) == 1
+
+
+def test_a_job_whose_loop_was_closed_does_not_free_the_lane_for_two_at_once() -> None:
+    lane = Lane("ears")
+    go_on = threading.Event()
+    running: list[int] = []
+    most: list[int] = []
+
+    def work() -> None:
+        running.append(1)
+        most.append(sum(running))
+        threading.Event().wait(0.02)
+        running.pop()
+
+    class Counting(RealClock):
+        """Counts the leases taken at once: what a call is charged for."""
+
+        def __init__(self) -> None:
+            self.taken = 0
+            self.most = 0
+
+        def lease(self, holder: str) -> Lease:
+            self.taken += 1
+            self.most = max(self.most, self.taken)
+            return CountedLease(self)
+
+    class CountedLease:
+        def __init__(self, clock: Counting) -> None:
+            self._clock = clock
+
+        def release(self) -> float:
+            self._clock.taken -= 1
+            return self._clock.now()
+
+    async def leave() -> None:
+        lane.submit(RealClock(), go_on.wait, 5, done=lambda _f: None)
+
+    async def come_after() -> int:
+        clock = Counting()
+        jobs = [asyncio.create_task(lane.run(clock, work)) for _ in range(3)]
+        await asyncio.sleep(0)
+        go_on.set()
+        await asyncio.gather(*jobs)
+        return clock.most
+
+    asyncio.run(leave())
+    assert asyncio.run(come_after()) == 1
