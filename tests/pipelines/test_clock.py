@@ -329,9 +329,12 @@ def test_a_lane_outlives_whoever_fails_to_take_a_result() -> None:
     lane = Lane("ears")
     complaints: list[str] = []
 
+    def fail(_finished: Future[str]) -> None:
+        raise ValueError("not wanted")
+
     async def story() -> str:
         asyncio.get_running_loop().set_exception_handler(lambda _loop, what: complaints.append(str(what["exception"])))
-        lane.submit(clock, str, "heard", done=lambda _f: int("not a number"))
+        lane.submit(clock, str, "heard", done=fail)
         async with asyncio.timeout(5):
             return await lane.run(clock, str, "heard too")
 
