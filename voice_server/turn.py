@@ -17,12 +17,13 @@ from typing import cast
 import numpy as np
 
 from agents.core.glove import Glove
+from agents.core.model import close_model
 from agents.models.providers import create_model
 from pipelines.audio.frame import Samples
 from pipelines.audio.wav import read_wav
 from pipelines.call import Call
 from pipelines.cascade import CascadeSettings, Engines
-from pipelines.clock import Clock, RealClock, VirtualClock, measured
+from pipelines.clock import Clock, RealClock, VirtualClock, held, measured
 from pipelines.engines import EngineKind, load_engine
 from pipelines.events import CallEvent
 from pipelines.glove import GloveResponder
@@ -137,6 +138,8 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
             ).run()
         finally:
             trace.caller, trace.agent = caller.line(), output.track()
+            async with held(clock, "model"):
+                await close_model(model)
         return TurnReport(
             conversation=conversation,
             pipeline=settings.pipeline,

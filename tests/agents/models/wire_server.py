@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 SECRETS = "no: sk-secret, the caller said 279413862"
@@ -50,6 +52,8 @@ class WireServer:
     """Set when a client closed its connection while a stream was open."""
     waiting: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stalls or is silent."""
+    left: threading.Event = field(default_factory=threading.Event)
+    """Set when a connection was closed, until the next is opened."""
 
     path = ""
 
@@ -66,12 +70,14 @@ class WireServer:
         raise NotImplementedError
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.left.clear()
         try:
             while await self._one(reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
+            self.left.set()
             writer.close()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -145,3 +151,25 @@ async def listening(wire: Server) -> AsyncIterator[Server]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def listening_aside(wire: Server) -> Iterator[Server]:
+    """Open the port in a thread of its own, for callers whose loop has a time of its own."""
+    ready, ended, stops = threading.Event(), threading.Event(), []
+
+    async def work() -> None:
+        stop = asyncio.Event()
+        stops.append(partial(asyncio.get_running_loop().call_soon_threadsafe, stop.set))
+        async with listening(wire):
+            ready.set()
+            await stop.wait()
+        ended.set()
+
+    threading.Thread(target=asyncio.run, args=(work(),), daemon=True).start()
+    assert ready.wait(5)
+    try:
+        yield wire
+    finally:
+        stops[0]()
+        assert ended.wait(5)
