@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import numpy as np
@@ -142,3 +143,28 @@ def test_a_recording_that_waits_for_an_agent_who_says_nothing_starts_anyway() ->
 
 def test_a_caller_whose_agent_never_falls_silent_hangs_up_in_the_end() -> None:
     assert len(call([recording(1, 0.5)], agent=lambda now: now > 0.6)) == 1
+
+
+def test_what_hearing_a_frame_raises_ends_the_caller() -> None:
+    def hear(_: Frame) -> None:
+        raise ValueError("no ears")
+
+    clock = VirtualClock()
+    with pytest.raises(ValueError, match="no ears"):
+        clock.run(RecordedCaller(clock, [Recording(frame=Frame(sound(1.0), RATE))]).run(hear, lambda: True))
+
+
+def test_a_caller_who_is_cut_off_says_nothing_more() -> None:
+    heard: list[float] = []
+    clock = VirtualClock()
+
+    async def run() -> None:
+        caller = RecordedCaller(clock, [Recording(frame=Frame(sound(1.0), RATE))])
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await caller.run(lambda _: heard.append(clock.now()), lambda: True)
+        await clock.sleep(1.0)
+
+    clock.run(run())
+    assert heard
+    assert max(heard) <= 0.5
