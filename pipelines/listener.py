@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol, assert_never
 
+from pipelines.audio.arrival import Arrival
 from pipelines.audio.frame import HEARING_RATE, Frame, Samples
 from pipelines.audio.levels import rms
 from pipelines.audio.resample import Resampler
@@ -104,7 +105,9 @@ class Listener:
         self._hearing = LastingHearing(clock=clock, recognizer=recognizer, group=group, ear=self)
         self._segment: int | None = None
         """The segment the gate is open for."""
+        self._arrival = Arrival()
         self._heard_at = clock.now()
+        """When the latest frame came."""
         self._gap: Timer | None = None
 
     @property
@@ -113,11 +116,12 @@ class Listener:
         return self._detector.sounding or self._hearing.busy
 
     def hear(self, frame: Frame) -> None:
-        """Take the next frame of the caller's audio, at any rate; real time apart, in order."""
+        """Take the next frame of the caller's audio, at any rate; in order, as they come."""
         now = self._clock.now()
         if now - self._heard_at > AUDIO_GAP_S:
-            self._activity.reset()
+            self._restart()
         self._heard_at = now
+        sounded_at = self._arrival.feed(frame.duration, now)
         samples = self._resampled(frame)
         if not len(samples):
             return
@@ -128,7 +132,7 @@ class Listener:
             self._pass_on(chunk)
         level = rms(samples)
         probabilities = self._activity.feed(samples)
-        ends_at = now - (self._activity.pending + (len(probabilities) - 1) * WINDOW) / HEARING_RATE
+        ends_at = sounded_at - (self._activity.pending + (len(probabilities) - 1) * WINDOW) / HEARING_RATE
         for probability in probabilities:
             if self._probe is not None:
                 self._probe(ends_at, probability)
@@ -146,6 +150,13 @@ class Listener:
         if self._gap is not None:
             self._gap.cancel()
         await self._hearing.aclose()
+
+    def _restart(self) -> None:
+        """Nothing came for a while: what is left of the sound before has nothing to do with what comes now."""
+        self._activity.reset()
+        self._arrival.restart()
+        if self._resampler is not None:
+            self._resampler.reset()
 
     def _resampled(self, frame: Frame) -> Samples:
         if frame.rate == HEARING_RATE:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from pipelines.events import EngineTrouble, SoundIgnored, TurnCommitted, UtteranceEnded, UtteranceStarted
 from tests.pipelines.line import Line, Tale, hold
-from tests.pipelines.scripted import Answer
+from tests.pipelines.scripted import Answer, frames, spoken
 
 
 def conversation(*phrases: Sequence[str]) -> Tale:
@@ -149,3 +150,19 @@ def test_the_first_sound_of_a_reply_does_not_wait_for_its_end() -> None:
     line = hold(conversation(["tell", "me"]), answers=(Answer(words=12, pace_s=0.3),))
     started, ended = line.times(UtteranceStarted)[0], line.times(TurnCommitted)[0]
     assert started - ended < 2.0
+
+
+@pytest.mark.parametrize("burst", [1, 5, 20])
+def test_a_caller_whose_frames_come_in_bursts_is_answered_as_soon_as_any_other(burst: int) -> None:
+    async def tale(line: Line) -> None:
+        said = frames(np.concatenate([spoken(line.vocabulary, ["tell", "me"], 0.3), np.zeros(50_000, np.int16)]))
+        for first in range(0, len(said), burst):
+            await line.clock.sleep(burst * 0.02)
+            for frame in said[first : first + burst]:
+                line.cascade.hear(frame)
+
+    line = hold(tale)
+    assert line.committed == ["tell me"]
+    (committed,) = line.all(TurnCommitted)
+    assert committed.ended_at == pytest.approx(0.6, abs=0.025)
+    assert line.times(TurnCommitted)[0] == pytest.approx(1.8, abs=0.025)
