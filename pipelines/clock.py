@@ -33,6 +33,7 @@ __all__ = [
     "fixed",
     "held",
     "held_items",
+    "is_holding",
     "measured",
 ]
 
@@ -150,6 +151,12 @@ def measured(_holder: str, took: float) -> float:
 _holding: ContextVar[tuple[str, asyncio.Task[Any] | None] | None] = ContextVar("_holding", default=None)
 
 
+def is_holding() -> bool:
+    """Whether the current task does work that is leased already."""
+    holding = _holding.get()
+    return holding is not None and holding[1] is asyncio.current_task()
+
+
 class _LoopClock:
     """What both clocks share: time is the running loop's time."""
 
@@ -161,7 +168,7 @@ class _LoopClock:
 
     async def sleep(self, seconds: float) -> None:
         holding = _holding.get()
-        if holding is not None and holding[1] is asyncio.current_task():
+        if holding is not None and is_holding():
             raise HolderWaitsError(holding[0])
         await asyncio.sleep(seconds)
 

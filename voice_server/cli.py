@@ -26,7 +26,7 @@ from voice_server.transcript import Ink, render
 __all__ = ["main"]
 
 _NAME = "voice-server"
-_OVERRIDES = ("agent", "pipeline", "model", "stt", "tts", "vad")
+_OVERRIDES = ("agent", "pipeline", "model", "stt", "tts", "vad", "database")
 _CONVERSATION = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 
 _TURN = f"""\
@@ -37,6 +37,7 @@ Run recorded caller turns through a call and show what was understood, answered 
   {_NAME} turn question.wav stop.wav@+1.2        the second starts 1.2 s after the agent begins to speak: a barge-in
   {_NAME} turn q.wav --out out --plot out/turn.png   keep the agent's audio, the transcript, the report, a picture
   {_NAME} turn q.wav --agent my_agent:create     your own agent, found from the current folder
+  {_NAME} turn q.wav --database sqlite:///calls.db --conversation ann    a call that a later one can go on with
 
 A WAV may have any width, rate from 8 to 192 kHz and number of channels, and last up to 30 minutes. Time is charged: the
 call waits for nothing, yet its latencies are those of this machine.
@@ -131,7 +132,12 @@ def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
         metavar="KIND",
         help="what the first recording answers: yes_no, digits:9, spelling, dictation, choice:a,b",
     )
-    add("--conversation", metavar="ID", help="name the conversation (default: a new name)")
+    add("--conversation", metavar="ID", help="go on with this conversation, or begin it (default: a new one)")
+    add(
+        "--database",
+        metavar="URL",
+        help=f"where conversations are kept, sqlite:///calls.db or postgresql://… ({_default('database')})",
+    )
     add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")
     add("--json", action="store_true", help="print one JSON object instead of the conversation")
     add("--out", metavar="DIR", type=Path, help="write call.wav, agent.wav, transcript.txt and report.json there")
@@ -146,7 +152,7 @@ def _turn(parsed: argparse.Namespace) -> int:
     options = _turn_options(parsed)
     _log_to_stderr(options.settings)
 
-    from agents.core.errors import ConfigurationError
+    from agents.core.errors import ConfigurationError, StoreError
     from pipelines.audio.wav import WavError
     from pipelines.engines import EngineError
     from pipelines.trace import Trace
@@ -158,7 +164,7 @@ def _turn(parsed: argparse.Namespace) -> int:
     trace = Trace()
     try:
         report = run(options, trace)
-    except (WavError, EngineError, ConfigurationError) as error:
+    except (WavError, EngineError, ConfigurationError, StoreError) as error:
         raise UsageError(str(error)) from error
     except BaseException:
         if len(trace.agent):  # what was said is worth having, most of all when something broke

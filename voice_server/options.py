@@ -52,12 +52,12 @@ class TurnOptions:
     recordings: tuple[RecordedTurn, ...]
     """At least one, in the order they are spoken."""
     settings: Settings
-    """The environment's settings with the command line's on top: agent, engines, model, endpointing."""
+    """The environment's settings with the command line's on top: agent, engines, model, database, endpointing."""
     output: OutputKind = OutputKind.PAUSING
     realtime: bool = False
     """Run on the wall clock instead of charged time."""
     conversation: str | None = None
-    """The conversation to go on with; ``None`` begins a new one."""
+    """The conversation to go on with, which is begun when the database has none of this name; ``None``: a new one."""
     expects: Expectation | None = None
     """What the first recording answers, when the agent has not asked for it itself."""
 

@@ -15,13 +15,16 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from agents.models.providers import PROVIDERS
 from voice_server.errors import UsageError
 
-__all__ = ["AUTO", "PREFIX", "Settings", "load_settings", "settings_table"]
+__all__ = ["AUTO", "MEMORY", "PREFIX", "Settings", "load_settings", "settings_table"]
 
 PREFIX = "VOICE_"
 """Before the upper-case name of every variable."""
 
 AUTO = "auto"
 """Stands for the best model that the environment has a key for."""
+
+MEMORY = "memory"
+"""Stands for conversations that end with the process."""
 
 
 def _setting(default: Any, description: str, *, unit: str = "", **bounds: Any) -> Any:
@@ -44,6 +47,11 @@ class Settings(BaseSettings):
     stt: str = _setting("whisper", "the recogniser", unit="name or module:factory")
     tts: str = _setting("hibari", "the synthesiser", unit="name or module:factory")
     vad: str = _setting("silero", "the voice activity detector", unit="name or module:factory")
+    database: str = _setting(
+        MEMORY,
+        "where conversations are kept; in `memory` they end with the process",
+        unit="`memory`, `sqlite:///FILE` or `postgresql://…`",
+    )
     endpointing_floor_ms: int = _setting(
         300, "shortest silence after which an utterance may be a turn", unit="ms", ge=0, le=10_000
     )

@@ -34,6 +34,7 @@ from pipelines.turns.endpointing import Endpointing
 from pipelines.turns.machine import TurnSettings
 from pipelines.vad.silero import SileroModel
 from voice_server.errors import UsageError
+from voice_server.keeping import check_database, kept_conversation
 from voice_server.loading import make_agent
 from voice_server.options import OutputKind, TurnOptions
 from voice_server.recorder import Recorder
@@ -91,10 +92,12 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
     Raises:
         WavError: a recording cannot be used.
         EngineError: an engine cannot be had.
-        ConfigurationError: the model cannot be had.
+        ConfigurationError: the model cannot be had, or the database's URL is none.
+        StoreError: the database cannot be used.
         UsageError: the agent cannot be had.
     """
     settings = options.settings
+    check_database(settings.database)
     recordings = [Recording(frame=read_wav(recorded.path), after_s=recorded.after_s) for recorded in options.recordings]
     model = create_model(settings.model, os.environ)
     agent = make_agent(settings.agent, model, now=lambda: datetime.now().astimezone())
@@ -121,21 +124,24 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
             caller.notice(event)
 
         try:
-            await Call(
-                clock=clock,
-                caller=caller,
-                output=output,
-                engines=Engines(
-                    activity=engines.vad.open(),
-                    recognizer=engines.recognizer,
-                    synthesizer=engines.synthesizer,
-                    phrases=engines.phrases,
-                ),
-                responder=GloveResponder(agent, clock),
-                tell=tell,
-                settings=CascadeSettings(turns=turns, expects=options.expects),
-                probe=recorder.probe,
-            ).run()
+            async with kept_conversation(settings.database, conversation, clock) as store:
+                if store is not None:
+                    agent.rebuild(store)
+                await Call(
+                    clock=clock,
+                    caller=caller,
+                    output=output,
+                    engines=Engines(
+                        activity=engines.vad.open(),
+                        recognizer=engines.recognizer,
+                        synthesizer=engines.synthesizer,
+                        phrases=engines.phrases,
+                    ),
+                    responder=GloveResponder(agent, clock),
+                    tell=tell,
+                    settings=CascadeSettings(turns=turns, expects=options.expects),
+                    probe=recorder.probe,
+                ).run()
         finally:
             trace.caller, trace.agent = caller.line(), output.track()
             async with held(clock, "model"):

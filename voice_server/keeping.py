@@ -1,0 +1,65 @@
+"""Where a call's conversation is kept.
+
+Above: ``turn``. Below: the stores of ``agents``; what they do is charged to the call's clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from agents.core.store import Store
+from pipelines.clock import Clock, held
+from pipelines.leased import Leased
+from voice_server.settings import MEMORY
+
+__all__ = ["STORE_HOLDER", "check_database", "kept_conversation"]
+
+STORE_HOLDER = "store"
+"""By this name a store's leases are held."""
+
+
+def check_database(database: str) -> None:
+    """Find out whether a database can be used, before anything that takes long. Not to be called on a loop.
+
+    Raises:
+        ConfigurationError: it is no URL, or its driver is not installed.
+        StoreError: it cannot be reached, or is newer than this program, or damaged.
+    """
+    if database == MEMORY:
+        return
+
+    async def check() -> None:
+        from agents.stores.sql.conversations import SqlConversations
+
+        await (await SqlConversations.connect(database)).aclose()
+
+    asyncio.run(check())
+
+
+@asynccontextmanager
+async def kept_conversation(database: str, identifier: str, clock: Clock) -> AsyncIterator[Store | None]:
+    """Open a conversation, and close its database afterwards.
+
+    Args:
+        database: the setting.
+        identifier: which conversation.
+        clock: the call's.
+
+    Yields:
+        Its store; ``None`` when conversations are kept in memory, as an agent does by itself.
+    """
+    if database == MEMORY:
+        yield None
+        return
+    from agents.stores.sql.conversations import SqlConversations
+
+    async with held(clock, STORE_HOLDER):
+        conversations = await SqlConversations.connect(database)
+    try:
+        yield cast(Store, Leased(conversations.open(identifier), clock, STORE_HOLDER))
+    finally:
+        async with held(clock, STORE_HOLDER):
+            await conversations.aclose()
