@@ -38,6 +38,9 @@ LONGEST_CALLBACK_S = 0.010
 LONGEST_COLLECTION_S = 0.020
 """The aim: no garbage collection takes longer."""
 
+SHARE_PER_CALL = 0.015
+"""The aim: the share of a core that a call keeps the loop busy, engines in other threads aside."""
+
 _ROOT = Path(__file__).parent.parent.parent
 _CALLERS = _ROOT / "tests" / "fixtures" / "audio"
 
@@ -61,6 +64,8 @@ class Busy:
     worst: list[Callback]
     """Worst first."""
     longest_collection_s: float
+    share: float
+    """Of a core, for each call: CPU of all callbacks by seconds of calls."""
     turns: int
     tools: int
     interrupted: int
@@ -98,6 +103,13 @@ def figures() -> Iterator[Figure]:
         good=busy.longest_collection_s <= LONGEST_COLLECTION_S,
         how="the same calls, and a full one after them",
     )
+    yield Figure(
+        what="CPU of the loop, each call",
+        aim=f"≤ {SHARE_PER_CALL:.1%} of a core",
+        measured=f"{busy.share:.1%}",
+        good=busy.share <= SHARE_PER_CALL,
+        how="the same calls; Silero is in it, Whisper and Hibari have threads of their own",
+    )
 
 
 def _main() -> None:
@@ -109,6 +121,7 @@ def _main() -> None:
         callbacks=watch.callbacks,
         worst=watch.worst,
         longest_collection_s=watch.longest_collection_s,
+        share=watch.total_s / sum(call.events[-1][0] for call in calls),
         turns=sum(len(call.told(TurnCommitted)) for call in calls),
         tools=sum(len(call.told(ToolReturned)) for call in calls),
         interrupted=sum(over.interrupted for call in calls for over in call.told(UtteranceEnded)),

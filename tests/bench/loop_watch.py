@@ -36,6 +36,8 @@ class LoopWatch:
     """What was seen."""
 
     callbacks: int = 0
+    total_s: float = 0.0
+    """Of the thread's CPU, all callbacks together."""
     worst: list[Callback] = field(default_factory=list)
     """The ``KEPT`` most expensive runs, worst first."""
     longest_collection_s: float = 0.0
@@ -44,6 +46,7 @@ class LoopWatch:
     def saw(self, callback: Callback) -> None:
         """Take one run."""
         self.callbacks += 1
+        self.total_s += callback.seconds
         if len(self.worst) < KEPT or callback > self.worst[-1]:
             self.worst = sorted([*self.worst, callback], reverse=True)[:KEPT]
 
