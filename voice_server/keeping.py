@@ -59,7 +59,9 @@ async def kept_conversation(database: str, identifier: str, clock: Clock) -> Asy
     async with held(clock, STORE_HOLDER):
         conversations = await SqlConversations.connect(database)
     try:
-        yield cast(Store, Leased(conversations.open(identifier), clock, STORE_HOLDER))
+        store = cast(Store, Leased(conversations.open(identifier), clock, STORE_HOLDER))
+        await store.get_window()  # What was said before is read while nobody waits for it.
+        yield store
     finally:
         async with held(clock, STORE_HOLDER):
             await conversations.aclose()

@@ -2,7 +2,7 @@
 
 A store has to be a :class:`Store`. It may be more: each further Protocol here is a group of methods, there when all of
 them are. Ask with the function of its name: ``tasks_of(store)`` and so on give the store as that group, or ``None``.
-``agents/stores/conformance.py`` holds what a store must keep to, as checks that any adapter can be run through.
+``agents.stores.conformance`` holds what a store must keep to, as checks that any adapter can be run through.
 
 Writes are atomic, and one that began is finished before a cancellation is passed on.
 """

@@ -195,6 +195,7 @@ def _postgres_engine(url: URL) -> AsyncEngine:
         url,
         pool_size=POOL_SIZE,
         max_overflow=0,
+        pool_pre_ping=True,  # a server that was started anew must not cost a call its next sentence
         connect_args={"timeout": CONNECT_S, "command_timeout": COMMAND_S},
         hide_parameters=True,
     )

@@ -61,6 +61,19 @@ async def test_a_database_or_user_the_server_does_not_know_is_said(postgres_serv
         await SqlConversations.connect(postgres_server.replace("//glove@", "//nobody@"))
 
 
+@pytest.mark.store
+async def test_connections_that_the_server_closed_are_made_anew(postgres_url: str) -> None:
+    async with aclosing(await SqlConversations.connect(postgres_url)) as conversations:
+        await conversations.open("c").increment_turn()
+        await change(
+            postgres_url,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+        await conversations.open("c").increment_turn()
+        assert await conversations.open("c").get_turn_count() == 2
+
+
 async def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="its folder has to exist"):
         await SqlConversations.connect(f"sqlite:///{tmp_path}/nowhere/conversations.db")
