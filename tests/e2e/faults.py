@@ -10,7 +10,7 @@ from agents.core.glove import Glove
 from agents.core.model import Model, ModelEvent, ModelFinished, ModelRequest, TextChunk
 from pipelines.audio.frame import Samples
 from pipelines.clock import Clock
-from pipelines.stt.base import Emit, Hearing, RecognitionFailed, Recognizer
+from pipelines.stt.base import Emit, Hearing, Partial, Recognition, RecognitionFailed, Recognizer
 from pipelines.stt.whisper import Whisper
 from pipelines.tts.base import SpeechAudio, SynthesisError, Synthesizer
 from pipelines.tts.hibari import HibariVoice
@@ -19,23 +19,31 @@ __all__ = ["FailingRecognizer", "FailingVoice", "breaking_model", "deaf_once", "
 
 
 class FailingRecognizer:
-    """A recogniser whose hearings die at the end of some segments, counted over all of them from 1."""
+    """A recogniser whose hearings die at the end of some segments, counted over all of them from 1.
+
+    Without ``partials`` it says nothing of a segment before its final text.
+    """
 
     name = "failing"
 
-    def __init__(self, inner: Recognizer, fails_at: Collection[int]) -> None:
+    def __init__(self, inner: Recognizer, fails_at: Collection[int], *, partials: bool = True) -> None:
         self.opened_at: list[float] = []
         """When it was opened, seconds of the call's clock."""
         self.ends = 0
         self._inner = inner
         self._fails_at = fails_at
+        self._partials = partials
 
     def warm(self) -> None:
         self._inner.warm()
 
     def open(self, clock: Clock, emit: Emit) -> Hearing:
+        def pass_on(recognition: Recognition) -> None:
+            if self._partials or not isinstance(recognition, Partial):
+                emit(recognition)
+
         self.opened_at.append(clock.now())
-        return _FailingHearing(self, self._inner.open(clock, emit), clock, emit)
+        return _FailingHearing(self, self._inner.open(clock, pass_on), clock, emit)
 
     def fails_now(self) -> bool:
         self.ends += 1
@@ -125,7 +133,7 @@ class _FailingModel:
         if self._calls in self._fails_at:
             if self._after:
                 yield TextChunk(text=self._after)
-            raise ModelError("the provider answered with status 503")
+            raise ModelError(self.name, "the provider has gone")
         said = [message.text for message in request.messages if message.sender == "user"]
         yield TextChunk(text=f"You said {said[-1]}")
         yield ModelFinished()

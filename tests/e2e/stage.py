@@ -5,6 +5,7 @@ Real Silero, Whisper and hibari, on charged time, in this process; the engines a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from voice_server.report import CallerTurn, CallEvent, TurnReport
 from voice_server.settings import Settings
 from voice_server.turn import House, run
 
-__all__ = ["ALL_OUTPUTS", "AUDIBLE", "Call", "Said", "Stage", "heard_by", "replayed"]
+__all__ = ["ALL_OUTPUTS", "AUDIBLE", "Call", "Said", "Stage", "heard_by", "places", "replayed"]
 
 ALL_OUTPUTS = tuple(OutputKind)
 
@@ -120,7 +121,7 @@ class Stage:
             expects=expects,
         )
         report = run(options, trace, house or self.house)
-        return Call(report=report, agent=trace.agent, spoke_at=_places(trace.caller, [one.recording for one in parts]))
+        return Call(report=report, agent=trace.agent, spoke_at=places(trace.caller, [one.recording for one in parts]))
 
     def with_engines(self, **engines: object) -> House:
         """The house with some engines exchanged."""
@@ -192,7 +193,7 @@ def _said(one: str | tuple[str, float] | HumanCaller | Said) -> Said:
             raise TypeError(f"a caller cannot say {one!r}")
 
 
-def _places(line: Samples, recordings: list[Fixture | HumanCaller]) -> tuple[tuple[float, float], ...]:
+def places(line: Samples, recordings: Sequence[Fixture | HumanCaller]) -> tuple[tuple[float, float], ...]:
     """Find where each recording begins on the caller's line, which is digital silence between them."""
     places: list[tuple[float, float]] = []
     cursor = 0

@@ -38,7 +38,7 @@ def test_a_recogniser_that_fails_once_is_opened_again_and_hears_what_it_had_fail
 
 
 def test_a_recogniser_that_fails_again_is_apologised_for_once_and_the_next_turn_is_answered(stage: Stage) -> None:
-    ears = FailingRecognizer(stage.house.recognizer, {1, 2})
+    ears = FailingRecognizer(stage.house.recognizer, {1, 2}, partials=False)
     call = stage.call("what-time-is-it", "what-time-is-it", house=stage.with_engines(recognizer=ears))
     assert_honest_once(call, "recognizer")
     assert [normalised(turn.caller) for turn in call.turns] == [normalised("what time is it")]
@@ -46,6 +46,14 @@ def test_a_recogniser_that_fails_again_is_apologised_for_once_and_the_next_turn_
     waits = [later - earlier for earlier, later in zip(ears.opened_at, ears.opened_at[1:], strict=False)]
     assert waits[0] >= 0.5
     assert waits[1] >= 1.0, "it backs off"
+
+
+def test_a_partial_text_makes_do_for_a_final_that_will_not_come(stage: Stage) -> None:
+    ears = FailingRecognizer(stage.house.recognizer, {1, 2})
+    call = stage.call("what-can-you-do", house=stage.with_engines(recognizer=ears))
+    assert [normalised(turn.caller) for turn in call.turns] == [normalised("what can you do for me")]
+    assert len(call.events("engine_trouble")) == 2
+    assert apologies(call) == []
 
 
 def test_words_recognised_before_a_failure_are_part_of_the_turn(stage: Stage) -> None:
@@ -96,7 +104,7 @@ def test_a_model_that_fails_in_mid_answer_keeps_what_it_said(stage: Stage) -> No
 def test_everything_may_fail_in_one_call_and_it_still_goes_on(stage: Stage) -> None:
     house = stage.with_engines(
         recognizer=FailingRecognizer(stage.house.recognizer, {2}),
-        synthesizer=FailingVoice(stage.house.synthesizer, {3}),
+        synthesizer=FailingVoice(stage.house.synthesizer, {2}),
     )
     call = stage.call(
         "yes", "what-time-is-it", "what-day-is-it", "no", agent="tests.e2e.faults:failing_model", house=house
@@ -109,4 +117,4 @@ def test_everything_may_fail_in_one_call_and_it_still_goes_on(stage: Stage) -> N
         normalised("what day is it today"),
         ["no"],
     ]
-    assert call.turns[-1].heard.strip() == "You said No."
+    assert [turn.heard.strip() for turn in call.turns] == ["You said Yes.", "", "", "You said No."]

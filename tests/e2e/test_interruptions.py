@@ -34,8 +34,10 @@ def assert_heard_is_what_was_played(call: Call) -> None:
     assert understood - 1 <= len(said) <= understood, f"claims {said[-3:]}, played {heard[-3:]}"
 
 
-@outputs
-@pytest.mark.parametrize("after_s", [1.6, 3.0, 5.3])
+@pytest.mark.parametrize(
+    ("output", "after_s"),
+    [*((output, 3.0) for output in ALL_OUTPUTS), (OutputKind.PAUSING, 1.6), (OutputKind.LATE, 5.3)],
+)
 def test_a_caller_who_speaks_over_the_answer_is_answered_and_what_they_heard_of_it_is_known(
     stage: Stage, output: OutputKind, after_s: float
 ) -> None:
@@ -56,8 +58,9 @@ def test_the_agent_falls_silent_as_soon_as_the_caller_begins(stage: Stage, outpu
     assert call.audible_from(began + NO_LATER_THAN_S) > ended
 
 
-@outputs
-@pytest.mark.parametrize("word", ["stop", "wait-a-second"])
+@pytest.mark.parametrize(
+    ("output", "word"), [*((output, "stop") for output in ALL_OUTPUTS), (OutputKind.LATE, "wait-a-second")]
+)
 def test_stop_alone_ends_the_answer(stage: Stage, output: OutputKind, word: str) -> None:
     call = stage.call("what-can-you-do", (word, 3.0), agent="storyteller", output=output)
     assert_heard_is_what_was_played(call)
