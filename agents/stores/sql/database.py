@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -117,6 +118,9 @@ class Database:
             return await _finish(whole())
 
     async def _prepare(self) -> None:
+        if self._file is not None:
+            # First without aiosqlite: its thread outlives a connection that fails, and complains when the loop is gone.
+            await asyncio.to_thread(_try_to_open, self._file)
         async with self._reader.connect() as connection:
             if self._file is not None and self._file.stat().st_size <= CHECKED_BYTES:
                 await self._check(connection)
@@ -148,6 +152,10 @@ class Database:
         except self._failures as exc:
             # Without its cause, which may quote what is stored.
             raise explain(exc, self.place) from None
+
+
+def _try_to_open(file: Path) -> None:
+    sqlite3.connect(file).close()
 
 
 def _parse(url: str) -> URL:
@@ -203,7 +211,7 @@ def _postgres_engine(url: URL) -> AsyncEngine:
 
 def _driver_errors(dialect: str) -> tuple[type[Exception], ...]:
     if dialect == "sqlite":
-        return ()
+        return (sqlite3.Error,)
     import asyncpg
 
     return (asyncpg.PostgresError, asyncpg.InterfaceError)

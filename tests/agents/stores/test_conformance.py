@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -14,13 +13,6 @@ from agents.stores.conformance import groups, messages
 from agents.stores.memory import MemoryConversations, MemoryStore
 from agents.stores.sql.conversations import SqlConversations
 from agents.stores.sql.store import SqlStore
-
-
-@pytest.fixture
-async def sql(database_url: str) -> AsyncIterator[SqlConversations]:
-    conversations = await SqlConversations.connect(database_url)
-    yield conversations
-    await conversations.aclose()
 
 
 @pytest.mark.parametrize("check", conformance.checks_for(MemoryStore), ids=lambda check: check.__name__)

@@ -8,8 +8,6 @@ from contextlib import aclosing
 from itertools import count
 from pathlib import Path
 
-import pytest
-
 from agents.stores.sql.conversations import SqlConversations
 from tests.agents.stores.sql.booking import DONE, ROOMS, Moment, agent, append_in_turn, die_in_a_request, talk
 
@@ -18,10 +16,17 @@ processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["tests.agents.stores.sql.booking"])
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-async def test_killed_at_any_commit_the_conversation_goes_on_and_nothing_is_done_or_stored_twice(
-    database_url: str, tmp_path: Path, moment: Moment
+async def test_killed_before_any_commit_the_conversation_goes_on_and_nothing_is_done_or_stored_twice(
+    database_url: str, tmp_path: Path
 ) -> None:
+    await die_and_go_on(database_url, tmp_path, "before")
+
+
+async def test_killed_right_after_any_commit_the_conversation_goes_on_as_well(sqlite_url: str, tmp_path: Path) -> None:
+    await die_and_go_on(sqlite_url, tmp_path, "after")
+
+
+async def die_and_go_on(database_url: str, tmp_path: Path, moment: Moment) -> None:
     async with aclosing(await SqlConversations.connect(database_url)) as conversations:
         reached: list[tuple[int, int]] = []
         for nth in count(1):
