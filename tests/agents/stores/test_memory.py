@@ -1,31 +1,31 @@
+"""What the conformance suite cannot ask of every store."""
+
 from __future__ import annotations
 
-import pytest
+from datetime import UTC, datetime, timedelta
 
-from agents.core.errors import ConflictError
-from agents.core.messages import Message, Settlement
-from agents.stores.memory import MemoryStore
-
-
-async def test_messages_are_added_all_or_none_and_stay_as_they_are() -> None:
-    store = MemoryStore("c1")
-    first = Message(sender="user", text="a", id="1")
-    await store.append_messages([first])
-    for taken in ("1", "", "2"):
-        with pytest.raises((ValueError, ConflictError), match="id of its own"):
-            await store.append_messages([Message(sender="user", id="2"), Message(sender="agent", id=taken)])
-    (await store.get_messages()).clear()
-    assert await store.get_messages() == [first]
-    assert store.identifier == "c1"
+from agents.core.messages import Message
+from agents.stores.memory import MemoryConversations, MemoryStore
 
 
-async def test_a_settlement_is_a_record_beside_the_message_and_the_latest_holds() -> None:
+async def test_a_conversation_is_dated_by_the_time_it_is_given() -> None:
+    moments = iter([datetime(2026, 3, 3, 12, tzinfo=UTC) + timedelta(minutes=n) for n in range(3)])
+    place = MemoryConversations(now=lambda: next(moments))
+    for number in range(3):
+        await place.open("c").append_messages([Message(sender="user", id=str(number))])
+    (line,) = await place.list_conversations()
+    assert line.updated_at - line.created_at == timedelta(minutes=2)
+
+
+async def test_opened_twice_it_is_the_same_store() -> None:
+    place = MemoryConversations()
+    assert place.open("c") is place.open("c") is not place.open("d")
+
+
+async def test_a_window_is_not_touched_by_what_is_appended_later() -> None:
     store = MemoryStore()
-    message = Message(sender="agent", text="one two three", id="1")
-    await store.append_messages([message])
-    await store.settle("1", "one", True)
-    await store.settle("1", "one two", True)
-    assert await store.get_settlements() == {"1": Settlement(message_id="1", heard="one two", interrupted=True)}
-    assert await store.get_messages() == [message]
-    with pytest.raises(KeyError):
-        await store.settle("2", "one", True)
+    await store.append_messages([Message(sender="user", id="1")])
+    window = await store.get_window()
+    await store.append_messages([Message(sender="user", id="2")])
+    await store.settle("1", "", True)
+    assert (len(window.messages), window.settlements, window.version) == (1, {}, 1)

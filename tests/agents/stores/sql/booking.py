@@ -39,8 +39,10 @@ class Careful:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.requests: list[ModelRequest] = []
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        self.requests.append(request)
         booked = {
             result.result.data
             for message in request.messages
