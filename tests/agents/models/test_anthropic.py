@@ -73,13 +73,18 @@ async def test_tool_calls_are_put_together_from_their_pieces() -> None:
     ]
 
 
-async def test_a_call_that_comes_whole_is_taken_as_it_is_and_never_twice() -> None:
-    whole = start(0, type="tool_use", id="a", name="x", input={"word": "y"})
-    (called, _) = await answer(Answer(chunks=[whole, stop(0)], finish="tool_use"))
-    assert isinstance(called, ToolCalled) and called.call.input_args == {"word": "y"}
-    both = [whole, delta(0, "input_json_delta", partial_json='{"word": "y"}'), stop(0)]
-    (called, _) = await answer(Answer(chunks=both, finish="tool_use"))
-    assert isinstance(called, ToolCalled) and called.call.input_args == {"word": "y"}
+@pytest.mark.parametrize(
+    ("pieces", "given"),
+    [((), {"word": "y"}), (('{"word": ', '"y", "more": 1}'), {"word": "y", "more": 1})],
+    ids=["whole", "whole and in pieces"],
+)
+async def test_a_call_that_begins_with_an_input_is_never_read_twice(
+    pieces: tuple[str, ...], given: dict[str, Any]
+) -> None:
+    begun = start(0, type="tool_use", id="a", name="x", input={"word": "y"})
+    deltas = [delta(0, "input_json_delta", partial_json=piece) for piece in pieces]
+    (called, _) = await answer(Answer(chunks=[begun, *deltas, stop(0)], finish="tool_use"))
+    assert isinstance(called, ToolCalled) and called.call.input_args == given
 
 
 async def test_thoughts_are_kept_apart_from_what_is_said_with_what_proves_them() -> None:
