@@ -1,0 +1,90 @@
+"""What keeping a conversation costs."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import aclosing
+from statistics import median
+
+from agents.core.messages import Message, Usage
+from agents.core.store import Store
+from agents.stores.sql.conversations import SqlConversations
+from tests.bench.figure import Figure
+
+__all__ = ["figures"]
+
+LONG = 10_000
+RECENT = 20
+TURNS = 60
+
+
+def figures() -> Iterator[Figure]:
+    """Measure SQLite, on the disk of the temporary folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/conversations.db"
+        asyncio.run(_fill(url))
+        opening = median(asyncio.run(_open(url)) for _ in range(9)) * 1000
+        yield Figure(
+            what="a conversation of 10,000 opens in",
+            aim="≤ 50 ms",
+            measured=f"{opening:.0f} ms",
+            good=opening <= 50,
+            how=f"SQLite file to window of {RECENT} messages after a compaction, database opened anew, median of 9",
+        )
+        short, long = (cost * 1000 for cost in asyncio.run(_turns(url)))
+        yield Figure(
+            what="a turn in it",
+            aim="as in a short one",
+            measured=f"{long:.1f} ms, {short:.1f} in a short one",
+            good=long <= 1.2 * short,
+            how=f"two messages, window, tokens, turn and what was heard, every commit synced; medians of {TURNS}",
+        )
+
+
+async def _fill(url: str) -> None:
+    async with aclosing(await SqlConversations.connect(url)) as place:
+        store = place.open("long")
+        await store.append_messages([_message(number) for number in range(LONG)])
+        await place.open("short").append_messages([_message(number) for number in range(LONG - RECENT, LONG)])
+
+
+async def _open(url: str) -> float:
+    began = time.perf_counter()
+    async with aclosing(await SqlConversations.connect(url)) as place:
+        window = await place.open("long").get_window()
+        took = time.perf_counter() - began
+    assert len(window.messages) == RECENT
+    return took
+
+
+async def _turns(url: str) -> tuple[float, float]:
+    async with aclosing(await SqlConversations.connect(url)) as place:
+        stores = place.open("short"), place.open("long")
+        costs: tuple[list[float], list[float]] = ([], [])
+        for number in range(TURNS):
+            for store, cost in zip(stores, costs, strict=True):  # by turns, so that a busy moment meets both
+                cost.append(await _turn(store, number))
+    return median(costs[0]), median(costs[1])
+
+
+async def _turn(store: Store, number: int) -> float:
+    began = time.perf_counter()
+    await store.append_messages([Message(sender="user", text="And then?", id=f"u{number}")])
+    await store.get_window()
+    await store.append_messages([Message(sender="agent", text="Then we shall see.", id=f"a{number}")])
+    await store.add_tokens(Usage(tokens_in=1_000, tokens_out=20))
+    await store.increment_turn()
+    await store.settle(f"a{number}", "Then we", True)
+    return time.perf_counter() - began
+
+
+def _message(number: int) -> Message:
+    return Message(
+        sender="agent" if number % 2 else "user",
+        text=f"Something that was said, number {number}, about as long as a sentence on the phone is.",
+        id=f"m{number}",
+        is_compaction=number == LONG - RECENT,
+    )
