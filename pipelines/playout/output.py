@@ -24,7 +24,11 @@ class Report(Protocol):
 
 
 class AudioOutput(Protocol):
-    """Something that plays what it is given, in order, as soon as it can. Its methods return at once."""
+    """Something that plays what it is given, in order, as soon as it can. Its methods return at once.
+
+    One that raises cuts what is being said, which is told as trouble; the next utterance tries it again. Reports may
+    come late or never, or make no sense: they prove what they can, and an end that is never proven is believed.
+    """
 
     rate: int
     """Hertz of the samples it takes."""

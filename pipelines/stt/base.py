@@ -41,7 +41,10 @@ Emit: TypeAlias = Callable[[Recognition], None]
 
 
 class Hearing(Protocol):
-    """One call's use of a recogniser. All methods are called on the call's loop and return at once."""
+    """One call's use of a recogniser. All methods are called on the call's loop and return at once.
+
+    One that raises has failed, as if it had emitted ``RecognitionFailed``; see ``lasting``.
+    """
 
     def begin(self, segment: int, *, spelling: bool = False) -> None:
         """Open a segment.
@@ -69,7 +72,7 @@ class Hearing(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Release what the call holds. Idempotent; nothing is emitted afterwards."""
+        """Release what the call holds, within two seconds. Idempotent; nothing is emitted afterwards."""
         ...
 
 
