@@ -51,6 +51,7 @@ from pipelines.stt.base import Recognizer
 from pipelines.tts.base import Synthesizer
 from pipelines.turns.events import (
     Cancel,
+    Cause,
     Commit,
     DisplayBlocked,
     Drop,
@@ -58,6 +59,8 @@ from pipelines.turns.events import (
     Hold,
     Note,
     NoteKind,
+    Report,
+    ResultReady,
     Resume,
     Speak,
     TurnAction,
@@ -72,6 +75,9 @@ __all__ = ["Cascade", "CascadeSettings", "Engines"]
 
 CLOSE_LIMIT_S = 2.0
 """Seconds a closing call waits for aborted replies to end, and then for what was heard of them to be settled."""
+
+TOOLS_LIMIT_S = 60.0
+"""Seconds a closing call waits for tools that may not be stopped: longer than any payment takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +103,16 @@ class Engines:
     synthesizer: Synthesizer
     phrases: Mapping[str, Samples] = field(default_factory=dict)
     """Sentences rendered beforehand, at the synthesiser's rate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What the agent is asked to say itself."""
+
+    utterance: int
+    kind: UtteranceKind
+    turn: int | None
+    """The turn it answers; ``None``: it tells the result of a slow tool."""
 
 
 class Cascade:
@@ -139,6 +155,8 @@ class Cascade:
         self._replies: dict[int, Reply] = {}
         """Replies being made, by utterance."""
         self._unsettled: set[asyncio.Task[None]] = set()
+        self._calls: dict[str, int | None] = {}
+        """The turns of tool calls that have not returned, by call."""
         self._speaker = Speaker(
             clock=clock,
             synthesizer=engines.synthesizer,
@@ -160,6 +178,7 @@ class Cascade:
             detector=self.settings.detector,
             probe=probe,
         )
+        responder.watch(lambda: self.feed(ResultReady()))
 
     # ------------------------------------------------------------------------------------------------ from outside
 
@@ -190,8 +209,9 @@ class Cascade:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody speaks, nothing is being made, and nothing waits to be answered or settled."""
-        return not (self._listener.busy or self._speaker.busy or self._replies or self._unsettled or self.machine.busy)
+        """Whether nobody speaks, no tool runs, nothing is being made, and nothing waits to be answered or settled."""
+        making = self._replies or self._unsettled or self._calls
+        return not (self._listener.busy or self._speaker.busy or making or self.machine.busy)
 
     async def aclose(self) -> None:
         """Stop: abort replies, settle what was heard, close the recogniser; nothing is decided any more. Idempotent."""
@@ -210,6 +230,15 @@ class Cascade:
                         task.cancel()
         finally:
             await self._listener.aclose()
+        await self._end_tools()
+
+    async def _end_tools(self) -> None:
+        """End what the agent still does; wait, though not for ever, for what may not be ended."""
+        try:
+            async with asyncio.timeout(TOOLS_LIMIT_S):
+                await self._responder.aclose()
+        except Exception as error:  # noqa: BLE001 - an agent's boundary, a tool that never ends included
+            self._tell(trouble("model", error, known=ResponderError))
 
     # ------------------------------------------------------------------------------------------------- the machine
 
@@ -256,6 +285,8 @@ class Cascade:
                 self._cancel(action)
             case Commit():
                 self._commit(action)
+            case Report():
+                self._answer(_Answer(utterance=action.utterance, kind="tool_result", turn=None), self._responder.report)
             case Speak():
                 self._speak(action)
             case Drop():
@@ -268,7 +299,8 @@ class Cascade:
     def _cancel(self, action: Cancel) -> None:
         self._tell(UtteranceCancelled(utterance=action.utterance, cause=action.cause))
         if (reply := self._replies.get(action.utterance)) is not None:
-            reply.abort()
+            # Speech stops no tool: what runs goes on behind the conversation. Whoever stops the agent stops all of it.
+            reply.abort() if action.cause is Cause.HOST else reply.give_way()
         self._speaker.cancel(action.utterance)
 
     def _note(self, action: Note) -> None:
@@ -303,41 +335,46 @@ class Cascade:
                 reason=action.reason,
             )
         )
-        settled = self._speaker.begin(action.utterance, "reply", turn=action.turn)
-        try:
-            reply = self._replies[action.utterance] = self._responder.draft(action.text).commit()
-        except Exception as error:  # noqa: BLE001 - an agent's boundary: whatever it raises, the call goes on
-            self._unanswered(action.utterance, error)
-            self._settle_in(self._end_reply(action, None, settled))
-        else:
-            self._settle_in(self._reply(action, reply, settled))
+        answer = _Answer(utterance=action.utterance, kind="reply", turn=action.turn)
+        self._answer(answer, lambda: self._responder.draft(action.text).commit())
 
-    async def _reply(self, action: Commit, reply: Reply, settled: asyncio.Future[Heard]) -> None:
-        number = action.utterance
+    def _answer(self, answer: _Answer, begin: Callable[[], Reply]) -> None:
+        settled = self._speaker.begin(answer.utterance, answer.kind, turn=answer.turn)
         try:
-            await self._write(action, reply)
+            reply = self._replies[answer.utterance] = begin()
+        except Exception as error:  # noqa: BLE001 - an agent's boundary: whatever it raises, the call goes on
+            self._unanswered(answer, error)
+            self._settle_in(self._end_reply(answer, None, settled))
+        else:
+            self._settle_in(self._reply(answer, reply, settled))
+
+    async def _reply(self, answer: _Answer, reply: Reply, settled: asyncio.Future[Heard]) -> None:
+        number = answer.utterance
+        try:
+            await self._write(answer, reply)
         except asyncio.CancelledError:
             if not self._closed:
                 raise  # At the end of the call only the words are given up: what was heard is still to be settled.
         except Exception as error:  # noqa: BLE001 - an agent's boundary
-            self._unanswered(number, error)
+            self._unanswered(answer, error)
         finally:
             del self._replies[number]
         self._written(number)
         self._speaker.finish(number)
-        await self._end_reply(action, reply, settled)
+        await self._end_reply(answer, reply, settled)
 
-    async def _end_reply(self, action: Commit, reply: Reply | None, settled: asyncio.Future[Heard]) -> None:
+    async def _end_reply(self, answer: _Answer, reply: Reply | None, settled: asyncio.Future[Heard]) -> None:
         heard = await settled
-        self._tell_ended(action.utterance, "reply", action.turn, heard)
+        self._tell_ended(answer.utterance, answer.kind, answer.turn, heard)
         if reply is not None:
             await self._kept(reply.settle(heard.text, interrupted=heard.interrupted))
 
-    def _unanswered(self, number: int, error: Exception) -> None:
-        """The rest of a reply will never come: own up to it."""
+    def _unanswered(self, answer: _Answer, error: Exception) -> None:
+        """The rest of a reply will never come: own up to it, if the caller waits for it."""
         self._tell(trouble("model", error, known=ResponderError))
-        self._speaker.cut_short(number)
-        self.feed(EngineFailed(engine="model"))
+        self._speaker.cut_short(answer.utterance)
+        if answer.turn is not None:
+            self.feed(EngineFailed(engine="model"))
 
     async def _kept(self, record: Coroutine[Any, Any, None]) -> None:
         """Let the agent keep what was heard; the caller heard it even if that fails."""
@@ -346,7 +383,7 @@ class Cascade:
         except Exception as error:  # noqa: BLE001 - an agent's boundary
             self._tell(trouble("model", error, known=ResponderError))
 
-    async def _write(self, action: Commit, reply: Reply) -> None:
+    async def _write(self, answer: _Answer, reply: Reply) -> None:
         """Speak a reply as it is made."""
         worded = False
         async with aclosing(reply.events()) as events:
@@ -355,30 +392,38 @@ class Cascade:
                     case TextDelta():
                         if not worded:
                             worded = True
-                            self._tell(ReplyWorded(turn=action.turn, utterance=action.utterance))
-                        self._write_more(action, event.text)
+                            self._worded(answer)
+                        self._write_more(answer, event.text)
                     case TextCompleted():
-                        self._speaker.flush(action.utterance)
-                    case ToolStarted():
-                        self._tell(
-                            ToolCalled(turn=action.turn, call_id=event.call_id, name=event.name, input=event.input)
-                        )
-                    case ToolFinished():
-                        self._tell(
-                            ToolReturned(
-                                turn=action.turn,
-                                call_id=event.call_id,
-                                name=event.name,
-                                status=event.status,
-                                duration_ms=event.duration_ms,
-                            )
-                        )
+                        self._speaker.flush(answer.utterance)
+                    case ToolStarted() | ToolFinished():
+                        self._tell_tool(answer, event)
                     case _:
                         assert_never(event)
 
-    def _write_more(self, action: Commit, delta: str) -> None:
-        self._speaker.write(action.utterance, delta)
-        self.feed(UtteranceGrew(utterance=action.utterance, text=self._speaker.text(action.utterance)))
+    def _worded(self, answer: _Answer) -> None:
+        if answer.turn is not None:
+            self._tell(ReplyWorded(turn=answer.turn, utterance=answer.utterance))
+
+    def _tell_tool(self, answer: _Answer, event: ToolStarted | ToolFinished) -> None:
+        """Tell of a call; one that outlived its turn returns in that turn all the same."""
+        if isinstance(event, ToolStarted):
+            turn = self._calls[event.call_id] = answer.turn
+            self._tell(ToolCalled(turn=turn, call_id=event.call_id, name=event.name, input=event.input))
+            return
+        self._tell(
+            ToolReturned(
+                turn=self._calls.pop(event.call_id, answer.turn),
+                call_id=event.call_id,
+                name=event.name,
+                status=event.status,
+                duration_ms=event.duration_ms,
+            )
+        )
+
+    def _write_more(self, answer: _Answer, delta: str) -> None:
+        self._speaker.write(answer.utterance, delta)
+        self.feed(UtteranceGrew(utterance=answer.utterance, text=self._speaker.text(answer.utterance)))
 
     def _written(self, number: int) -> None:
         text = self._speaker.text(number)

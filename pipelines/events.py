@@ -123,7 +123,8 @@ class ToolCalled:
     """The model called a tool."""
 
     type: ClassVar[str] = "tool_called"
-    turn: int
+    turn: int | None
+    """``None``: when the result of a slow tool was told."""
     call_id: str
     name: str
     input: dict[str, Any]
@@ -134,7 +135,8 @@ class ToolReturned:
     """A tool call ended."""
 
     type: ClassVar[str] = "tool_returned"
-    turn: int
+    turn: int | None
+    """The turn it was called in, however late it returns."""
     call_id: str
     name: str
     status: Literal["success", "error", "aborted"]

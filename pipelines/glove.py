@@ -6,9 +6,9 @@ Above: the cascade drives a ``Responder``. Below: a :class:`Glove` runs requests
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeAlias
 
 from agents.core.abort import AbortSignal
 from agents.core.errors import AbortError, GloveError
@@ -60,8 +60,10 @@ class GloveResponder:
         self._glove = glove
         self._clock = clock
         self._overheard = _Overheard()
+        self._feed = _Feed(self._overheard.delivered)
         self._latest: _Reply | None = None
         glove.add_context_provider(self._overheard.render)
+        glove.add_subscriber(self._feed)
 
     def expects(self) -> Expectation:
         """What the latest reply asked for."""
@@ -86,12 +88,26 @@ class GloveResponder:
         """Make a sentence said without the model part of the conversation."""
         await self._glove.record(text, interrupted=interrupted)
 
+    def watch(self, on_result: Callable[[], None]) -> None:
+        """Be called whenever the result of a slow tool waits to be told."""
+        self._glove.errands.on_result = on_result
+
+    def report(self) -> _Reply:
+        """Begin to tell the results of slow tools, behind the latest reply."""
+        signal = AbortSignal()
+        return self._follow(self._glove.begin_report(signal=signal, pace=_CallPace(self._clock)), signal)
+
+    async def aclose(self) -> None:
+        """End slow tools, and wait for those that may not be ended."""
+        await self._glove.aclose()
+
     def reply(self, text: str) -> _Reply:
         """Begin the answer to committed words, behind the latest one."""
         signal = AbortSignal()
-        request = self._glove.begin(text, signal=signal, pace=_CallPace(self._clock))
-        feed = _Feed(self._overheard.delivered)
-        self._latest = _Reply(self._glove, request, signal, feed, self._clock, after=self._latest)
+        return self._follow(self._glove.begin(text, signal=signal, pace=_CallPace(self._clock)), signal)
+
+    def _follow(self, request: Request, signal: AbortSignal) -> _Reply:
+        self._latest = _Reply(self._glove, request, signal, self._feed, self._clock, after=self._latest)
         return self._latest
 
 
@@ -135,18 +151,19 @@ class _Reply:
     async def events(self) -> AsyncGenerator[ResponderEvent, None]:
         """Run the request in a task of its own, which ends with this iterator; close the iterator when leaving it."""
         await self._follow()
-        feed = self._feed
-        unsubscribe = self._glove.add_subscriber(feed)
-        running = asyncio.create_task(self._run())
+        channel = self._feed.open()
+        running = asyncio.create_task(self._run(channel))
         try:
-            while (event := await feed.next()) is not None:
+            while (event := await channel.get()) is not None:
                 if not (isinstance(event, TextDelta) and self._signal.aborted):
                     yield event
-            for unfinished in feed.unfinished():
+            for unfinished in self._feed.unfinished(self._glove.errands.open_ids):
                 yield unfinished
             await running
         finally:
-            unsubscribe()
+            self._feed.close(channel)
+            while not channel.empty():  # So that nobody waits for room where nobody reads any more.
+                channel.get_nowait()
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             if not self._request.worded:
@@ -155,6 +172,10 @@ class _Reply:
     def abort(self) -> None:
         """Stop the model call and the running tool."""
         self._signal.abort()
+
+    def give_way(self) -> None:
+        """Stop the model call, and let a running tool go on behind the conversation."""
+        self._request.give_way()
 
     async def settle(self, heard: str, *, interrupted: bool) -> None:
         """Lay what was heard over the reply's messages."""
@@ -176,7 +197,7 @@ class _Reply:
         # A reply that was aborted before anybody asked for its events still answers words that were committed.
         await before._request.open()
 
-    async def _run(self) -> None:
+    async def _run(self, channel: _Channel) -> None:
         failure: ResponderError | None = None
         try:
             await self._request.run()
@@ -187,7 +208,8 @@ class _Reply:
             reason = str(exc) if isinstance(exc, GloveError) else f"it raised {type(exc).__name__}"
             failure = ResponderError(f"the agent could not answer: {reason}")
             failure.__cause__ = exc
-        await self._feed.end()
+        self._feed.close(channel)
+        await channel.put(None)
         if failure is not None:
             try:
                 raise failure
@@ -195,8 +217,13 @@ class _Reply:
                 del failure  # Its traceback holds this frame: together they would be a cycle.
 
 
+_Channel: TypeAlias = asyncio.Queue[ResponderEvent | None]
+
+
 class _Feed:
-    """A request's events on their way to whoever speaks them; a full feed makes the request wait.
+    """A glove's events on their way to whoever speaks them; a full channel makes the request wait.
+
+    What happens while no reply is made (a slow tool ends) is kept for the next one.
 
     Args:
         on_answer: called when the model, having been given its context, answers.
@@ -204,25 +231,39 @@ class _Feed:
 
     def __init__(self, on_answer: Callable[[], None]) -> None:
         self._on_answer = on_answer
-        self._events: asyncio.Queue[ResponderEvent | None] = asyncio.Queue(maxsize=EVENTS_AHEAD)
+        self._channel: _Channel | None = None
+        self._kept: list[ResponderEvent] = []
         self._started: dict[str, str] = {}
+
+    def open(self) -> _Channel:
+        """Give a reply the events from now on, those first that were kept."""
+        channel = self._channel = asyncio.Queue(maxsize=EVENTS_AHEAD + len(self._kept))
+        kept, self._kept = self._kept, []
+        for event in kept:
+            channel.put_nowait(event)
+        return channel
+
+    def close(self, channel: _Channel) -> None:
+        """End a reply's events. Idempotent."""
+        if self._channel is channel:
+            self._channel = None
 
     async def record(self, type: EventType, data: dict[str, Any]) -> None:
         if type in ("text_delta", "tool_use", "model_response_complete"):
             self._on_answer()
         match type:
             case "text_delta":
-                await self._events.put(TextDelta(text=data["text"]))
+                await self._pass_on(TextDelta(text=data["text"]))
             case "model_response_complete":
-                await self._events.put(TextCompleted())
+                await self._pass_on(TextCompleted())
             case "tool_use":
                 self._started[data["id"]] = data["name"]
                 given = data["input"] if isinstance(data["input"], dict) else {}
-                await self._events.put(ToolStarted(call_id=data["id"], name=data["name"], input=given))
+                await self._pass_on(ToolStarted(call_id=data["id"], name=data["name"], input=given))
             case "tool_use_result":
                 self._started.pop(data["call_id"], None)
                 result: ToolResultData = data["result"]
-                await self._events.put(
+                await self._pass_on(
                     ToolFinished(
                         call_id=data["call_id"],
                         name=data["tool_name"],
@@ -233,15 +274,22 @@ class _Feed:
             case _:
                 pass
 
-    async def end(self) -> None:
-        await self._events.put(None)
+    def unfinished(self, running: Collection[str]) -> list[ToolFinished]:
+        """Calls that were announced and never run, because the model's response was not finished; each once.
 
-    async def next(self) -> ResponderEvent | None:
-        return await self._events.get()
+        Args:
+            running: ids of calls that go on and will end by themselves.
+        """
+        lost = {call_id: name for call_id, name in self._started.items() if call_id not in running}
+        for call_id in lost:
+            del self._started[call_id]
+        return [ToolFinished(call_id=call_id, name=name, status="aborted") for call_id, name in lost.items()]
 
-    def unfinished(self) -> list[ToolFinished]:
-        """Calls that were announced and never run, because the model's response was not finished."""
-        return [ToolFinished(call_id=call_id, name=name, status="aborted") for call_id, name in self._started.items()]
+    async def _pass_on(self, event: ResponderEvent) -> None:
+        if self._channel is not None:
+            await self._channel.put(event)
+        elif isinstance(event, ToolFinished):
+            self._kept.append(event)
 
 
 class _Overheard:

@@ -5,7 +5,7 @@ Above: ``cascade`` drives a :class:`Responder`. Below: ``glove`` is the one impl
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias
@@ -119,6 +119,13 @@ class Reply(Protocol):
         """Stop the model call and what may be stopped. Idempotent; safe before, during and after ``events``."""
         ...
 
+    def give_way(self) -> None:
+        """End, because the caller goes on: the model call stops, a tool that runs goes on behind the conversation.
+
+        Idempotent; safe before, during and after ``events``.
+        """
+        ...
+
     async def settle(self, heard: str, *, interrupted: bool) -> None:
         """Record what the caller really heard of this reply. Once, after the events ended.
 
@@ -158,6 +165,18 @@ class Responder(Protocol):
 
     def overheard(self, text: str) -> None:
         """Tell the next model call, as context, of words that were no turn (said over the agent, not interrupting)."""
+        ...
+
+    def watch(self, on_result: Callable[[], None]) -> None:
+        """Be called whenever a tool that had gone on behind the conversation has a result that waits to be told."""
+        ...
+
+    def report(self) -> Reply:
+        """Begin to tell such results. A reply like any other, and an empty one when there are none any more."""
+        ...
+
+    async def aclose(self) -> None:
+        """End what goes on behind the conversation, and wait for what may not be ended. Idempotent."""
         ...
 
     async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:

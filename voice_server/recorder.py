@@ -6,7 +6,7 @@ Above: ``turn`` runs the call. Below: nothing; it only listens.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from pipelines.clock import Clock
@@ -94,7 +94,8 @@ class Recorder:
             case ReplyWorded():
                 self._turns[event.turn].worded_at = now
             case ToolCalled():
-                self._turns[event.turn].tools[event.call_id] = report.ToolUse(name=event.name, input=event.input)
+                if event.turn is not None:
+                    self._turns[event.turn].tools[event.call_id] = report.ToolUse(name=event.name, input=event.input)
                 self._tool_at[event.call_id] = now
             case ToolReturned():
                 self._returned(event, now)
@@ -149,10 +150,9 @@ class Recorder:
         self._trace.span(SpanKind.STT, self._ms(event.ended_at), self._ms(event.heard_at))
 
     def _returned(self, event: ToolReturned, now: float) -> None:
-        use = self._turns[event.turn].tools[event.call_id]
-        self._turns[event.turn].tools[event.call_id] = report.ToolUse(
-            name=use.name, input=use.input, status=event.status
-        )
+        if event.turn is not None:
+            tools = self._turns[event.turn].tools
+            tools[event.call_id] = replace(tools[event.call_id], status=event.status)
         self._trace.span(SpanKind.TOOL, self._ms(self._tool_at.pop(event.call_id)), self._ms(now), event.name)
 
     def _sounded(self, turn: _Turn, now: float) -> None:

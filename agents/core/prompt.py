@@ -5,10 +5,10 @@ The one place where history is repaired, so that no adapter has to.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agents.core.late import late_message
 from agents.core.messages import Message, Settlement, ToolCall, ToolResult, ToolResultData
 from agents.core.results import STILL_RUNNING
 
@@ -95,8 +95,7 @@ class _Shown:
         """A late result, as text; one whose round has no result of its own stands there instead."""
         for result in message.tool_results:
             if result.call_id in self._results and self._late.get(result.call_id) is result:
-                text = _late_text(self._summarised(place, result))
-                yield Message(sender="user", text=text, framework_context="tool_result")
+                yield late_message(self._summarised(place, result))
 
     def _outcome(self, call: ToolCall) -> ToolResult:
         stored = self._results.get(call.id)
@@ -129,14 +128,3 @@ def _results(messages: Sequence[Message]) -> tuple[dict[str, ToolResult], dict[s
 
 def _is_running(result: ToolResult) -> bool:
     return bool(result.result.data == STILL_RUNNING)
-
-
-def _late_text(result: ToolResult) -> str:
-    outcome = result.result
-    lines = [f"The call of {result.tool_name} that was running ({result.call_id}) has ended: {outcome.status}."]
-    if outcome.status != "success" and outcome.message:
-        lines.append(outcome.message)
-    if outcome.data is not None:
-        text = isinstance(outcome.data, str)
-        lines.append(outcome.data if text else json.dumps(outcome.data, ensure_ascii=False, default=str))
-    return "\n".join(lines)

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agents.core.late import read_late
 from agents.core.messages import ToolCall
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
 from agents.offline.filling import field_schema, fill, is_free_text, read_value
@@ -46,7 +47,11 @@ class OfflineModel:
         """Answer in one piece."""
         # What the framework brings for models that plan (a list of tasks, say) is nothing a caller asks for in words.
         tools = [tool for tool in request.tools if tool.examples or not tool.name.startswith("glove_")]
-        step = decide(read_situation(request.messages), tools)
+        latest = next(
+            (message for message in reversed(request.messages) if message.framework_context != "runtime"), None
+        )
+        late = None if latest is None else read_late(latest)
+        step = decide(read_situation(request.messages), tools) if late is None else Step(text=say_result(late))
         if step.text:
             yield TextChunk(text=step.text)
         made = sum(len(message.tool_calls) for message in request.messages)

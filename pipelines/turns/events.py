@@ -21,6 +21,8 @@ __all__ = [
     "Hold",
     "Note",
     "NoteKind",
+    "Report",
+    "ResultReady",
     "Resume",
     "Speak",
     "TurnAction",
@@ -108,6 +110,11 @@ class DisplayBlocked:
     blocked: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultReady:
+    """A slow tool has a result, which is to be told when nobody speaks."""
+
+
 TurnEvent: TypeAlias = (
     SpeechStarted
     | SpeechProgressed
@@ -122,6 +129,7 @@ TurnEvent: TypeAlias = (
     | UtteranceAdvanced
     | UtteranceOver
     | DisplayBlocked
+    | ResultReady
 )
 
 
@@ -198,6 +206,14 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Tell the results of slow tools that wait to be told."""
+
+    utterance: int
+    """The number of what is said then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Speak:
     """Say something without asking the model."""
 
@@ -223,4 +239,4 @@ class Note:
     """The measurements that decided it."""
 
 
-TurnAction: TypeAlias = Hold | Resume | Cancel | Commit | Speak | Drop | Note
+TurnAction: TypeAlias = Hold | Resume | Cancel | Commit | Report | Speak | Drop | Note

@@ -35,6 +35,11 @@ class Line:
     question_end: int | None = None
 
     @property
+    def caught_up(self) -> bool:
+        """Whether all there is of it was heard, so that the agent is silent: it waits for a tool, or is at its end."""
+        return self.heard_end >= len(self.text.rstrip())
+
+    @property
     def interruptible(self) -> bool:
         """A narration is heard to its end."""
         return self.kind != "narration"

@@ -23,6 +23,8 @@ from pipelines.turns.events import (
     Hold,
     Note,
     NoteKind,
+    Report,
+    ResultReady,
     Resume,
     Speak,
     TurnAction,
@@ -60,6 +62,10 @@ class TurnSettings:
     """How long the output is held at most, whatever sounds: nobody acknowledges for longer."""
     apology_every_s: float = 30.0
     """The least time between two apologies for a failed engine; more often they would feed on each other."""
+    result_after_s: float = 0.3
+    """Silence after which the result of a slow tool is told: as long as between two sentences."""
+    result_after_question_s: float = 4.0
+    """The same while a question is open: whoever thinks about an answer is not to be talked to."""
     not_understood: str = "Sorry, I didn't catch that."
     engine_failed: str = "I'm sorry, something went wrong on my side. Could you say that again?"
 
@@ -99,6 +105,10 @@ class TurnMachine:
         self._commit_at: float | None = None
         self._commit_reason = ""
         self._apologised_at: float | None = None
+        self._result_ready = False
+        """Whether the result of a slow tool waits to be told."""
+        self._silent_since: float | None = None
+        """Since when nobody has anything to say; ``None``: somebody has."""
         self._utterances = 0
         self._turns = 0
         self._actions: list[TurnAction] = []
@@ -126,6 +136,8 @@ class TurnMachine:
                 self.blocked = event.blocked
                 if event.blocked:
                     self._reconsider(self.floor.line, Over.PROTECTED)
+            case ResultReady():
+                self._result_ready = True
             case UtteranceGrew() | UtteranceWritten() | UtteranceBegan() | UtteranceAdvanced() | UtteranceOver():
                 self._agent_progressed(event)
             case _:
@@ -157,6 +169,7 @@ class TurnMachine:
         self._update_hold(now)
         if self._commit_at is not None and now >= self._commit_at and self._may_commit():
             self._commit()
+        self._watch_silence(now)
         taken, self._actions = self._actions, []
         return taken
 
@@ -173,6 +186,8 @@ class TurnMachine:
             times.append(self._commit_at)
         if self.floor.held:
             times.append(self._resume_at())
+        if (report_at := self._report_at()) is not None:
+            times.append(report_at)
         return min(times, default=None)
 
     # --------------------------------------------------------------------------------------------------- the caller
@@ -246,7 +261,7 @@ class TurnMachine:
         cause = self.settings.interruption.cause(
             segment.text,
             segment.voiced_s,
-            audible=segment.line.audible,
+            audible=segment.line.audible and not segment.line.caught_up,
             asked=self.asked,
             spoken=segment.line.text,
             heard_end=segment.line.heard_end,
@@ -346,6 +361,25 @@ class TurnMachine:
         for segment in sounds:
             if segment.line is line and segment.over is Over.SPEECH and segment.fate is Fate.UNDECIDED:
                 segment.over = over
+
+    def _watch_silence(self, now: float) -> None:
+        """Tell a result that waits, when the floor has been free long enough."""
+        if self.busy:
+            self._silent_since = None
+        elif self._silent_since is None:
+            self._silent_since = now
+        if (report_at := self._report_at()) is not None and now >= report_at:
+            self._result_ready, self._silent_since = False, None
+            self._utterances += 1
+            self.floor.add(Line(utterance=self._utterances, kind="tool_result"))
+            self._actions.append(Report(utterance=self._utterances))
+
+    def _report_at(self) -> float | None:
+        """When a result that waits is to be told, if nothing more happens."""
+        if not self._result_ready or self._silent_since is None:
+            return None
+        settings = self.settings
+        return self._silent_since + (settings.result_after_question_s if self.asked else settings.result_after_s)
 
     # ----------------------------------------------------------------------------------------------------- the hold
 

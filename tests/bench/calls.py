@@ -59,6 +59,15 @@ class Listener:
     def overheard(self, text: str) -> None:
         pass
 
+    def watch(self, on_result: Callable[[], None]) -> None:
+        pass
+
+    def report(self) -> _Answer:
+        return _Answer("")
+
+    async def aclose(self) -> None:
+        pass
+
     async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:
         pass
 
@@ -82,6 +91,9 @@ class _Answer:
             yield TextCompleted()
 
     def abort(self) -> None:
+        self._aborted = True
+
+    def give_way(self) -> None:
         self._aborted = True
 
     async def settle(self, heard: str, *, interrupted: bool) -> None:

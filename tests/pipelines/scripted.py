@@ -227,6 +227,9 @@ class ScriptedReply:
     def abort(self) -> None:
         self._aborted.set()
 
+    def give_way(self) -> None:
+        self.abort()
+
     async def settle(self, heard: str, *, interrupted: bool) -> None:
         self.settled.append((heard, interrupted))
 
@@ -262,6 +265,8 @@ class ScriptedResponder:
     recorded: list[tuple[str, SpokenKind, bool]] = field(default_factory=list)
     expectation: Expectation = OPEN_QUESTION
     is_blocked: bool = False
+    on_result: Callable[[], None] | None = None
+    closed: bool = False
 
     def expects(self) -> Expectation:
         return self.expectation
@@ -271,6 +276,15 @@ class ScriptedResponder:
 
     def draft(self, text: str) -> ScriptedDraft:
         return ScriptedDraft(self, text)
+
+    def watch(self, on_result: Callable[[], None]) -> None:
+        self.on_result = on_result
+
+    def report(self) -> ScriptedReply:
+        return self.reply("(result)")
+
+    async def aclose(self) -> None:
+        self.closed = True
 
     def overheard(self, text: str) -> None:
         self.asides.append(text)
