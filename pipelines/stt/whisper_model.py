@@ -98,8 +98,8 @@ class WhisperModel:
         if is_suspicious(first):
             attempt = self._decode(samples, _PAD_AGAIN_S)
         if is_noise(first) or is_noise(attempt):
-            # A hum or a soft word after long quiet is taken for noise; heard from its beginning it is not.
-            attempt = self._decode(without_lead(samples), _PAD_S)
+            # A hum after long quiet and now and then a digit are taken for noise; heard like this they are not.
+            attempt = self._decode(without_lead(samples), _PAD_AGAIN_S)
             if is_suspicious(attempt) or is_noise(attempt):
                 return ""
         text = text_of(cut(attempt))
