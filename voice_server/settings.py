@@ -41,7 +41,8 @@ class Settings(BaseSettings):
     pipeline: Literal["cascade"] = _setting("cascade", "how speech becomes answers")
     model: str = _setting(
         AUTO,
-        "the language model; `auto` is OpenAI's when `OPENAI_API_KEY` is set, else `offline`, which answers by rules",
+        "the language model; `auto` is that of the first provider whose key is set, OpenAI before others, "
+        "else `offline`, which answers by rules",
         unit="`offline` or provider:model",
     )
     stt: str = _setting("whisper", "the recogniser", unit="name or module:factory")
@@ -95,8 +96,9 @@ def load_settings(**overrides: str | None) -> Settings:
 
 
 def _which_model() -> str:
-    provider = PROVIDERS["openai"]
-    return f"openai:{provider.example}" if os.environ.get(provider.key_variable or "") else "offline"
+    with_key = (name for name, provider in PROVIDERS.items() if os.environ.get(provider.key_variable or ""))
+    name = next(with_key, None)
+    return f"{name}:{PROVIDERS[name].example}" if name else "offline"
 
 
 def settings_table() -> str:

@@ -40,7 +40,7 @@ class _Run:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> _Run:
-    for name in ("VOICE_STT", "VOICE_MODEL", "OPENAI_API_KEY"):
+    for name in ("VOICE_STT", "VOICE_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     stand_in = _Run()
     monkeypatch.setattr(turn, "run", stand_in)
@@ -147,7 +147,8 @@ def test_bad_input_is_one_sentence_naming_the_thing(
 ) -> None:
     (tmp_path / "a.wav").write_bytes((Path(__file__).parents[1] / "fixtures/audio/yes.wav").read_bytes())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert says in captured.err

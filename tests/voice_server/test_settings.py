@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from agents.models.providers import PROVIDERS
 from voice_server.errors import UsageError
 from voice_server.settings import PREFIX, Settings, load_settings, settings_table
 
@@ -53,10 +54,21 @@ def test_the_table_has_a_row_with_default_and_meaning_for_every_variable() -> No
         assert not name.endswith("_ms") or "| ms |" in row
 
 
-@pytest.mark.parametrize(("key", "model"), [("", "offline"), ("k", "openai:gpt-4.1-mini")])
+@pytest.mark.parametrize(
+    ("keys", "model"),
+    [
+        ({}, "offline"),
+        ({"OPENAI_API_KEY": ""}, "offline"),
+        ({"ANTHROPIC_API_KEY": "k"}, "anthropic:claude-haiku-5-5"),
+        ({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "openai:gpt-4.1-mini"),
+    ],
+)
 def test_a_key_in_the_environment_makes_a_real_model_answer(
-    monkeypatch: pytest.MonkeyPatch, key: str, model: str
+    monkeypatch: pytest.MonkeyPatch, keys: dict[str, str], model: str
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", key)
+    for provider in PROVIDERS.values():
+        monkeypatch.delenv(provider.key_variable or "", raising=False)
+    for name, key in keys.items():
+        monkeypatch.setenv(name, key)
     assert load_settings().model == model
     assert load_settings(model="ollama:llama3.2").model == "ollama:llama3.2"
