@@ -152,7 +152,7 @@ def _model(settings: Settings) -> Check:
         return _bad("model", problem, fix)
     provider = PROVIDERS.get(settings.model.partition(":")[0])
     if provider is None:
-        return _good("model", f"{settings.model}: answers by rules; set OPENAI_API_KEY or ANTHROPIC_API_KEY for a model")
+        return _good("model", f"{settings.model}: answers by rules; OPENAI_API_KEY or ANTHROPIC_API_KEY brings a model")
     variable = provider.base_url_variable or ""
     return _reach(settings.model, os.environ.get(variable) or provider.base_url, variable)
 
