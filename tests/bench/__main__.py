@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from tests.bench import engines, event_loop, footprint, hearing, latency, simulation
+from tests.bench import engines, event_loop, footprint, hearing, latency, simulation, stores
 from tests.bench.figure import Figure, table
 from voice_server.settings import load_settings
 from voice_server.turn import House
@@ -23,6 +23,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "footprint": footprint.figures,
     "engines": lambda: engines.figures(_house()),
     "simulation": simulation.figures,
+    "stores": stores.figures,
     "loop": event_loop.figures,
     "hearing": lambda: hearing.figures(_house()),
     "latency": lambda: latency.figures(_house()),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from sqlalchemy import delete, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, delete, or_, select
 
 from agents.core.store import Conversation
 from agents.stores.sql.database import Database
@@ -29,7 +28,7 @@ class SqlConversations:
 
     Args:
         database: where they are.
-        now: dates them.
+        now: dates them; may be called in any thread.
     """
 
     def __init__(self, database: Database, *, now: Callable[[], datetime] = _utc_now) -> None:
@@ -86,10 +85,10 @@ class SqlConversations:
     async def delete(self, identifier: str) -> bool:
         """Delete a conversation and its sub-agents'."""
 
-        async def work(connection: AsyncConnection) -> bool:
+        def work(connection: Connection) -> bool:
             here = conversations.c.identifier == identifier
-            said = await connection.scalar(select(conversations.c.messages).where(here))
-            await connection.execute(delete(conversations).where(or_(here, conversations.c.owner == identifier)))
+            said = connection.scalar(select(conversations.c.messages).where(here))
+            connection.execute(delete(conversations).where(or_(here, conversations.c.owner == identifier)))
             return bool(said)
 
         return await self._database.write(work)

@@ -3,46 +3,57 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import URL, Connection, Executable, Row, event, make_url, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy import URL, Connection, Executable, Row, make_url
+from sqlalchemy.exc import ArgumentError
 
-from agents.core.errors import ConfigurationError, StoreError
+from agents.core.errors import ConfigurationError
 from agents.stores.sql.failures import explain
 from agents.stores.sql.migrations import VERSION, migrate, read_version, verify
+from agents.stores.sql.sqlite import SqliteConnections
 
-__all__ = ["Database"]
+__all__ = ["Connections", "Database"]
 
 T = TypeVar("T")
 
-BUSY_S = 5.0
-"""Seconds to wait for another process's transaction; ours take milliseconds."""
+SPELLINGS = "sqlite:///calls.db, sqlite:////var/lib/calls.db or postgresql://user:password@host/name"
 
-CONNECT_S = 5.0
-"""Seconds to wait for a PostgreSQL server to take a connection."""
 
-COMMAND_S = 10.0
-"""Seconds a statement may take on PostgreSQL: a caller on the phone has hung up by then."""
+class Connections(Protocol):
+    """How work gets to a database of one kind."""
 
-POOL_SIZE = 4
-"""Connections per process; a connection to SQLite is a thread. Work beyond them waits."""
+    @property
+    def failures(self) -> tuple[type[Exception], ...]:
+        """What is raised when the database cannot do it."""
+        ...
 
-CHECKED_BYTES = 32 * 2**20
-"""A SQLite file up to this size is read through when it is opened; damage in a larger one shows in use."""
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work that reads, outside a transaction: each of its statements sees one moment."""
+        ...
 
-_MIGRATION_LOCK = 0x676C6F7665
-"""The advisory lock (the letters "glove") under which a PostgreSQL database is migrated."""
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run work in a transaction."""
+        ...
 
-_DRIVERS = {"sqlite": "aiosqlite", "postgresql": "asyncpg"}
+    async def aclose(self) -> None:
+        """Close everything. Once."""
+        ...
 
-_SPELLINGS = "sqlite:///calls.db, sqlite:////var/lib/calls.db or postgresql://user:password@host/name"
+    def accept(self, connection: Connection) -> None:
+        """Look whether the database is whole, changing nothing."""
+        ...
+
+    def adopt(self, connection: Connection) -> None:
+        """Set what lasts in the database, once it is known to be ours."""
+        ...
+
+    def lock_schema(self, connection: Connection) -> None:
+        """Let nobody else migrate until this transaction ends."""
+        ...
 
 
 class Database:
@@ -56,14 +67,8 @@ class Database:
     def __init__(self, url: URL) -> None:
         self.dialect = url.get_backend_name()
         self.place = url.set(drivername=self.dialect).render_as_string(hide_password=True)
-        self._file = Path(url.database or "") if self.dialect == "sqlite" else None
-        self._engine = _sqlite_engine(url) if self._file else _postgres_engine(url)
-        self._reader = self._engine.execution_options(
-            **{"reads": True} if self._file else {"isolation_level": "AUTOCOMMIT"}
-        )
-        # Inside one process writers to a SQLite file queue here, because its own lock is waited for by polling.
-        self._turnstile = asyncio.Semaphore(1 if self._file else POOL_SIZE)
-        self._failures: tuple[type[Exception], ...] = (SQLAlchemyError, OSError, *_driver_errors(self.dialect))
+        self._connections = self._connect(url)
+        self._closed = False
 
     @classmethod
     async def connect(cls, url: str) -> Database:
@@ -87,7 +92,9 @@ class Database:
 
     async def aclose(self) -> None:
         """Close all connections. Idempotent."""
-        await _finish(self._engine.dispose())
+        if not self._closed:
+            self._closed = True
+            await _finish(self._connections.aclose())
 
     async def read(self, statement: Executable) -> Sequence[Row[Any]]:
         """Run one query, which sees the database at one moment.
@@ -95,67 +102,53 @@ class Database:
         Raises:
             StoreError: it failed.
         """
-
-        async def work() -> Sequence[Row[Any]]:
-            async with self._reader.connect() as connection:
-                return (await connection.execute(statement)).all()
-
         with self._explained():
-            return await _finish(work())
+            return await _finish(self._connections.read(lambda connection: connection.execute(statement).all()))
 
-    async def write(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+    async def write(self, work: Callable[[Connection], T]) -> T:
         """Run work in a transaction: all of it happens, or, when it raises, nothing.
+
+        Args:
+            work: touches nothing but its connection, for it may run in a thread.
 
         Raises:
             StoreError: the database failed.
         """
-
-        async def whole() -> T:
-            async with self._turnstile, self._engine.begin() as connection:
-                return await work(connection)
-
         with self._explained():
-            return await _finish(whole())
+            return await _finish(self._connections.write(work))
+
+    def _connect(self, url: URL) -> Connections:
+        if self.dialect == "sqlite":
+            return SqliteConnections(url, self.place)
+        from agents.stores.sql.postgres import PostgresConnections
+
+        return PostgresConnections(url)
 
     async def _prepare(self) -> None:
-        if self._file is not None:
-            # First without aiosqlite: its thread outlives a connection that fails, and complains when the loop is gone.
-            await asyncio.to_thread(_try_to_open, self._file)
-        async with self._reader.connect() as connection:
-            if self._file is not None and self._file.stat().st_size <= CHECKED_BYTES:
-                await self._check(connection)
-            found = await read_version(connection, self.place)
-            # Only now, for nothing is written to a database that is refused.
-            if self._file is not None and (mode := await connection.scalar(text("PRAGMA journal_mode=WAL"))) != "wal":
-                raise StoreError(f"the database {self.place} lies where SQLite cannot use WAL (it says {mode!r})")
-            if found == VERSION:
-                await verify(connection)
-                return
-        async with self._engine.begin() as connection:
-            if self._file is None:
-                await connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-            await migrate(connection, await read_version(connection, self.place))
-            await verify(connection)
+        if await self._connections.read(self._examine) < VERSION:
+            await self._connections.write(self._migrate)
 
-    async def _check(self, connection: AsyncConnection) -> None:
-        verdict = await connection.scalar(text("PRAGMA quick_check(1)"))
-        if verdict != "ok":
-            raise StoreError(
-                f"the database {self.place} is damaged; it was left as it is: restore it from a copy, or name another "
-                "file"
-            )
+    def _examine(self, connection: Connection) -> int:
+        self._connections.accept(connection)
+        version = read_version(connection, self.place)
+        # Only now, for nothing is written to a database that is refused.
+        self._connections.adopt(connection)
+        if version == VERSION:
+            verify(connection)
+        return version
+
+    def _migrate(self, connection: Connection) -> None:
+        self._connections.lock_schema(connection)
+        migrate(connection, read_version(connection, self.place))
+        verify(connection)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except self._failures as exc:
+        except self._connections.failures as exc:
             # Without its cause, which may quote what is stored.
             raise explain(exc, self.place) from None
-
-
-def _try_to_open(file: Path) -> None:
-    sqlite3.connect(file).close()
 
 
 def _parse(url: str) -> URL:
@@ -164,57 +157,16 @@ def _parse(url: str) -> URL:
         backend = {"postgres": "postgresql"}.get(parsed.get_backend_name(), parsed.get_backend_name())
     except ArgumentError:
         backend = ""
-    if backend not in _DRIVERS:
+    if backend not in ("sqlite", "postgresql"):
         shown = repr(url) if "@" not in url else "this"
-        raise ConfigurationError(f"{shown} is no database URL; write {_SPELLINGS}")
-    if backend == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise ConfigurationError(f"{url!r} names no file; write {_SPELLINGS}")
-    driver = _DRIVERS[backend]
-    if find_spec(driver) is None:
-        raise ConfigurationError(
-            f"{backend} needs {driver}, which is not installed: pip install 'glove-voice[postgres]'"
-        )
-    return parsed.set(drivername=f"{backend}+{driver}")
-
-
-def _sqlite_engine(url: URL) -> AsyncEngine:
-    engine = create_async_engine(
-        url, pool_size=POOL_SIZE, max_overflow=0, connect_args={"timeout": BUSY_S}, hide_parameters=True
-    )
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def configure(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # Python's driver begins transactions its own way, too late
-        cursor = connection.cursor()
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.execute("PRAGMA foreign_keys=ON")
-        cursor.close()
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def begin(connection: Connection) -> None:
-        if not connection.get_execution_options().get("reads"):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
-
-
-def _postgres_engine(url: URL) -> AsyncEngine:
-    return create_async_engine(
-        url,
-        pool_size=POOL_SIZE,
-        max_overflow=0,
-        pool_pre_ping=True,  # a server that was started anew must not cost a call its next sentence
-        connect_args={"timeout": CONNECT_S, "command_timeout": COMMAND_S},
-        hide_parameters=True,
-    )
-
-
-def _driver_errors(dialect: str) -> tuple[type[Exception], ...]:
-    if dialect == "sqlite":
-        return (sqlite3.Error,)
-    import asyncpg
-
-    return (asyncpg.PostgresError, asyncpg.InterfaceError)
+        raise ConfigurationError(f"{shown} is no database URL; write {SPELLINGS}")
+    if backend == "sqlite":
+        if parsed.database in (None, "", ":memory:"):
+            raise ConfigurationError(f"{url!r} names no file; write {SPELLINGS}")
+        return parsed.set(drivername="sqlite+pysqlite")
+    if find_spec("asyncpg") is None:
+        raise ConfigurationError("PostgreSQL needs asyncpg: pip install 'glove-voice[postgres]'")
+    return parsed.set(drivername="postgresql+asyncpg")
 
 
 async def _finish(work: Coroutine[Any, Any, T]) -> T:

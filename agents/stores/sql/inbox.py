@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, func, insert, select, update
 
 from agents.core.store import InboxItem, InboxStatus
 from agents.stores.sql.codec import Codec, as_key
@@ -39,17 +38,15 @@ class SqlInbox(ConversationRow):
             "payload": ITEM.write(item),
         }
 
-        async def work(connection: AsyncConnection) -> None:
-            await self._lock(connection)
-            stored = await self._find(connection, item.id)
+        def work(connection: Connection) -> None:
+            self._lock(connection)
+            stored = self._find(connection, item.id)
             if stored == item:
                 return
             if stored is not None:
                 raise ValueError(f"inbox item id {item.id!r} is taken; give every item an id of its own")
-            last = await connection.scalar(
-                select(func.max(table.c.position)).where(table.c.conversation == self._identifier)
-            )
-            await connection.execute(insert(table).values({**row, "position": (last or 0) + 1}))
+            last = connection.scalar(select(func.max(table.c.position)).where(table.c.conversation == self._identifier))
+            connection.execute(insert(table).values({**row, "position": (last or 0) + 1}))
 
         await self._database.write(work)
 
@@ -66,13 +63,13 @@ class SqlInbox(ConversationRow):
         given = {"status": status, "response": response, "resolved_at": resolved_at}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
 
-        async def work(connection: AsyncConnection) -> InboxItem:
-            await self._lock(connection)
-            stored = await self._find(connection, item_id)
+        def work(connection: Connection) -> InboxItem:
+            self._lock(connection)
+            stored = self._find(connection, item_id)
             if stored is None:
                 raise KeyError(item_id)
             item = replace(stored, **changes)
-            await connection.execute(
+            connection.execute(
                 update(table).where(self._at(item_id)).values(status=item.status, payload=ITEM.write(item))
             )
             return item
@@ -83,8 +80,8 @@ class SqlInbox(ConversationRow):
         """Items that are answered and not consumed."""
         return await self.get_inbox_items("resolved")
 
-    async def _find(self, connection: AsyncConnection, item_id: str) -> InboxItem | None:
-        payload = await connection.scalar(select(table.c.payload).where(self._at(item_id)))
+    def _find(self, connection: Connection, item_id: str) -> InboxItem | None:
+        payload = connection.scalar(select(table.c.payload).where(self._at(item_id)))
         return None if payload is None else ITEM.read(payload)
 
     def _at(self, item_id: str) -> Any:

@@ -6,8 +6,7 @@ either as it was or at the newest version.
 
 from __future__ import annotations
 
-from sqlalchemy import inspect, select, text, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, inspect, select, text, update
 
 from agents.core.errors import StoreError
 from agents.stores.sql.schema import TABLES, schema_version
@@ -104,17 +103,17 @@ VERSION = len(STEPS)
 """The newest version."""
 
 
-async def read_version(connection: AsyncConnection, place: str) -> int:
+def read_version(connection: Connection, place: str) -> int:
     """Look which version a database has, changing nothing; 0 when it has none of our tables.
 
     Raises:
         StoreError: it is newer than this program, or is no database of ours although it has tables of our names.
     """
-    present = set(await connection.run_sync(lambda sync: inspect(sync).get_table_names()))
+    present = set(inspect(connection).get_table_names())
     ours = present & set(TABLES.tables)
     if not ours:
         return 0
-    version = await connection.scalar(select(schema_version.c.version)) if schema_version.name in ours else None
+    version = connection.scalar(select(schema_version.c.version)) if schema_version.name in ours else None
     if version is None:
         raise StoreError(
             f"the database {place} has tables named {', '.join(sorted(ours))} but no schema version, so it is not ours "
@@ -128,7 +127,7 @@ async def read_version(connection: AsyncConnection, place: str) -> int:
     return int(version)
 
 
-async def migrate(connection: AsyncConnection, found: int) -> None:
+def migrate(connection: Connection, found: int) -> None:
     """Run the steps a database lacks, inside the caller's transaction.
 
     Args:
@@ -137,13 +136,13 @@ async def migrate(connection: AsyncConnection, found: int) -> None:
     """
     for number, step in enumerate(STEPS[found:], start=found + 1):
         for statement in step:
-            await connection.execute(text(statement))
-        await connection.execute(update(schema_version).values(version=number))
+            connection.execute(text(statement))
+        connection.execute(update(schema_version).values(version=number))
 
 
-async def verify(connection: AsyncConnection) -> None:
+def verify(connection: Connection) -> None:
     """Touch every table and column, all at once; the driver's error says that one is missing."""
-    await connection.execute(text(_TOUCH_ALL))
+    connection.execute(text(_TOUCH_ALL))
 
 
 # Columns are named with their tables: SQLite takes a quoted or bare name that it does not know for a string.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select
 
 from agents.core.store import Permission
 from agents.stores.permissions import permission_key
@@ -32,8 +31,8 @@ class SqlPermissions(ConversationRow):
         key = as_key(permission_key(tool_name, input_args))
         row = {"conversation": self._identifier, "key": key, "status": status}
 
-        async def work(connection: AsyncConnection) -> None:
-            await self._lock(connection)
-            await connection.execute(upsert(self._database.dialect, table, row, update=("status",)))
+        def work(connection: Connection) -> None:
+            self._lock(connection)
+            connection.execute(upsert(self._database.dialect, table, row, update=("status",)))
 
         await self._database.write(work)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
@@ -32,7 +31,7 @@ class ConversationRow:
         database: where.
         identifier: which conversation.
         owner: the conversation whose sub-agent this is; ``None`` when it is nobody's.
-        now: dates the conversation.
+        now: dates the conversation; may be called in any thread.
     """
 
     def __init__(self, database: Database, identifier: str, *, owner: str | None, now: Callable[[], datetime]) -> None:
@@ -49,19 +48,19 @@ class ConversationRow:
     def _instant(self) -> str:
         return as_instant(self._now())
 
-    async def _lock(self, connection: AsyncConnection) -> Locked:
+    def _lock(self, connection: Connection) -> Locked:
         """Let nobody else write to the conversation until this transaction ends."""
         wanted = (
             select(conversations.c.version, conversations.c.messages)
             .where(conversations.c.identifier == self._identifier)
             .with_for_update()
         )
-        found = (await connection.execute(wanted)).one_or_none()
+        found = connection.execute(wanted).one_or_none()
         if found is None:
             now = self._instant()
             row = {"identifier": self._identifier, "owner": self._owner, "created_at": now, "updated_at": now}
-            await connection.execute(upsert(self._database.dialect, conversations, row, update=()))
-            found = (await connection.execute(wanted)).one()
+            connection.execute(upsert(self._database.dialect, conversations, row, update=()))
+            found = connection.execute(wanted).one()
         return Locked(version=found.version, messages=found.messages)
 
 

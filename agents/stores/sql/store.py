@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import func, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, func, insert, select, update
 
 from agents.core.errors import ConflictError
 from agents.core.messages import Message, Settlement, ToolResult, Usage
@@ -35,7 +34,7 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         database: where.
         identifier: which conversation.
         owner: the conversation whose sub-agent this is.
-        now: dates the conversation.
+        now: dates the conversation; may be called in any thread.
     """
 
     def __init__(
@@ -85,16 +84,16 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         """Record what was heard of a message."""
         payload = SETTLEMENT.write(Settlement(message_id=message_id, heard=heard, interrupted=interrupted))
 
-        async def work(connection: AsyncConnection) -> None:
-            version = (await self._lock(connection)).version + 1
+        def work(connection: Connection) -> None:
+            version = self._lock(connection).version + 1
             row = {
                 "conversation": self._identifier,
-                "message_version": await self._version_of(connection, message_id),
+                "message_version": self._version_of(connection, message_id),
                 "version": version,
                 "payload": payload,
             }
-            await connection.execute(upsert(self._database.dialect, settlements, row, update=("version", "payload")))
-            await self._change(connection, version=version)
+            connection.execute(upsert(self._database.dialect, settlements, row, update=("version", "payload")))
+            self._change(connection, version=version)
 
         await self._database.write(work)
 
@@ -150,14 +149,14 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         """Keep the result of a call."""
         payload = RESULT.write(result)
 
-        async def work(connection: AsyncConnection) -> None:
+        def work(connection: Connection) -> None:
             row = {
                 "conversation": self._identifier,
-                "message_version": await self._version_of(connection, message_id),
+                "message_version": self._version_of(connection, message_id),
                 "call_id": as_key(result.call_id),
                 "payload": payload,
             }
-            await connection.execute(upsert(self._database.dialect, results, row, update=()))
+            connection.execute(upsert(self._database.dialect, results, row, update=()))
 
         await self._database.write(work)
 
@@ -180,11 +179,11 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
             return MemoryStore(f"{name}__{uuid4().hex}", now=self._now)
         return SqlStore(self._database, name, owner=self._owner or self._identifier, now=self._now)
 
-    async def _append(
-        self, connection: AsyncConnection, wanted: dict[str, tuple[Message, str]], expected_version: int | None
+    def _append(
+        self, connection: Connection, wanted: dict[str, tuple[Message, str]], expected_version: int | None
     ) -> int:
-        locked = await self._lock(connection)
-        stored = await connection.execute(
+        locked = self._lock(connection)
+        stored = connection.execute(
             select(messages.c.message_id, messages.c.payload).where(
                 messages.c.conversation == self._identifier, messages.c.message_id.in_(wanted)
             )
@@ -201,7 +200,7 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
             {"conversation": self._identifier, "version": version, "message_id": key, "payload": payload}
             for version, (key, (_, payload)) in enumerate(wanted.items(), start=locked.version + 1)
         ]
-        await connection.execute(insert(messages), rows)
+        connection.execute(insert(messages), rows)
         changes: dict[str, Any] = {
             "version": locked.version + len(rows),
             "messages": locked.messages + len(rows),
@@ -212,20 +211,20 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         ]
         if compactions:
             changes["compacted_at"] = compactions[-1]
-        await self._change(connection, **changes)
+        self._change(connection, **changes)
         return locked.version + len(rows)
 
     async def _count(self, **values: Any) -> None:
-        async def work(connection: AsyncConnection) -> None:
-            if not await self._change(connection, **values):
-                await self._lock(connection)
-                await self._change(connection, **values)
+        def work(connection: Connection) -> None:
+            if not self._change(connection, **values):
+                self._lock(connection)
+                self._change(connection, **values)
 
         await self._database.write(work)
 
-    async def _change(self, connection: AsyncConnection, **values: Any) -> bool:
+    def _change(self, connection: Connection, **values: Any) -> bool:
         """Change the conversation's row, if there is one."""
-        changed = await connection.execute(
+        changed = connection.execute(
             update(conversations).where(conversations.c.identifier == self._identifier).values(values)
         )
         return bool(changed.rowcount)
@@ -237,8 +236,8 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         rows = await self._database.read(select(column).where(conversations.c.identifier == self._identifier))
         return int(rows[0][0]) if rows else 0
 
-    async def _version_of(self, connection: AsyncConnection, message_id: str) -> int:
-        version = await connection.scalar(
+    def _version_of(self, connection: Connection, message_id: str) -> int:
+        version = connection.scalar(
             select(messages.c.version).where(
                 messages.c.conversation == self._identifier, messages.c.message_id == as_key(message_id)
             )

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, delete, insert, select, update
 
 from agents.core.store import Task, TaskStatus
 from agents.stores.sql.codec import Codec, as_key
@@ -43,11 +42,11 @@ class SqlTasks(ConversationRow):
         if len({row["task_id"] for row in rows}) < len(rows):
             raise ValueError("two tasks have the same id; give every task an id of its own")
 
-        async def work(connection: AsyncConnection) -> None:
-            await self._lock(connection)
-            await connection.execute(delete(table).where(table.c.conversation == self._identifier))
+        def work(connection: Connection) -> None:
+            self._lock(connection)
+            connection.execute(delete(table).where(table.c.conversation == self._identifier))
             if rows:
-                await connection.execute(insert(table), rows)
+                connection.execute(insert(table), rows)
 
         await self._database.write(work)
 
@@ -64,13 +63,13 @@ class SqlTasks(ConversationRow):
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         here = (table.c.conversation == self._identifier) & (table.c.task_id == as_key(task_id))
 
-        async def work(connection: AsyncConnection) -> Task:
-            await self._lock(connection)
-            payload = await connection.scalar(select(table.c.payload).where(here))
+        def work(connection: Connection) -> Task:
+            self._lock(connection)
+            payload = connection.scalar(select(table.c.payload).where(here))
             if payload is None:
                 raise KeyError(task_id)
             task = replace(TASK.read(payload), **changes)
-            await connection.execute(update(table).where(here).values(payload=TASK.write(task)))
+            connection.execute(update(table).where(here).values(payload=TASK.write(task)))
             return task
 
         return await self._database.write(work)

@@ -4,9 +4,9 @@ import sqlite3
 from contextlib import aclosing, closing
 from pathlib import Path
 
+import asyncpg
 import pytest
 from sqlalchemy import inspect, text
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from agents.core.errors import ConfigurationError, StoreError
 from agents.core.messages import Message, Settlement
@@ -93,12 +93,10 @@ async def test_a_database_that_is_set_up_has_the_tables_the_program_uses(databas
     await filled(database_url)
     async with aclosing(await SqlConversations.connect(database_url)) as conversations:
         found = await conversations.database.write(
-            lambda connection: connection.run_sync(
-                lambda sync: {
-                    table: {column["name"] for column in inspect(sync).get_columns(table)}
-                    for table in inspect(sync).get_table_names()
-                }
-            )
+            lambda connection: {
+                table: {column["name"] for column in inspect(connection).get_columns(table)}
+                for table in inspect(connection).get_table_names()
+            }
         )
     assert found == {name: set(table.columns.keys()) for name, table in TABLES.tables.items()}
 
@@ -198,7 +196,7 @@ async def test_a_damaged_message_is_said_without_its_text(database_url: str) -> 
 
 
 async def test_a_lock_that_is_not_given_up_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.stores.sql.database.BUSY_S", 0.05)
+    monkeypatch.setattr("agents.stores.sql.sqlite.BUSY_S", 0.05)
     await filled(f"sqlite:///{path}")
     async with aclosing(await SqlConversations.connect(f"sqlite:///{path}")) as conversations:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -236,29 +234,30 @@ async def make_version_1(url: str) -> None:
         "UPDATE glove_schema SET version = 1",
         f"INSERT INTO glove_conversations VALUES ('old', 2, 0, 1, 7, 1, {when}, {when})",
         "INSERT INTO glove_messages VALUES"
-        """ ('old', 1, '1', '{"sender"\\:"agent","text"\\:"Said before","id"\\:"1"}')""",
+        """ ('old', 1, '1', '{"sender":"agent","text":"Said before","id":"1"}')""",
         "INSERT INTO glove_settlements VALUES"
-        """ ('old', 1, 2, '{"message_id"\\:"1","heard"\\:"Said","interrupted"\\:true}')""",
+        """ ('old', 1, 2, '{"message_id":"1","heard":"Said","interrupted":true}')""",
     )
 
 
 async def change(url: str, *statements: str) -> None:
-    engine = create_async_engine(with_driver(url))
-    async with engine.begin() as connection:
-        for statement in statements:
-            await connection.execute(text(statement))
-    await engine.dispose()
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
+            for statement in statements:
+                connection.execute(statement)
+        return
+    server = await asyncpg.connect(url)
+    for statement in statements:
+        await server.execute(statement)
+    await server.close()
 
 
-async def content(url: str) -> dict[str, list[tuple[object, ...]]]:
-    engine = create_async_engine(with_driver(url))
-    async with engine.connect() as connection:
-        names = await connection.run_sync(lambda sync: inspect(sync).get_table_names())
-        tables = {name: await connection.execute(text(f"SELECT * FROM {name}")) for name in names}
-        rows = {name: [tuple(row) for row in result] for name, result in tables.items()}
-    await engine.dispose()
+async def content(url: str) -> list[list[tuple[object, ...]]]:
+    queries = [f"SELECT * FROM {name}" for name in TABLES.tables]
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+            return [connection.execute(query).fetchall() for query in queries]
+    server = await asyncpg.connect(url)
+    rows = [[tuple(row.values()) for row in await server.fetch(query)] for query in queries]
+    await server.close()
     return rows
-
-
-def with_driver(url: str) -> str:
-    return url.replace("sqlite:", "sqlite+aiosqlite:").replace("postgresql:", "postgresql+asyncpg:")
