@@ -26,12 +26,17 @@ class Floor:
         self._speaker: Speaker | None = None
         self._urgent = 0
 
+    @property
+    def free(self) -> bool:
+        """Whether nobody has it."""
+        return not self._lock.locked()
+
     @asynccontextmanager
-    async def taken(self, speaker: Speaker, *, urgent: bool) -> AsyncIterator[None]:
+    async def taken(self, speaker: Speaker | None, *, urgent: bool) -> AsyncIterator[None]:
         """Wait for the floor and have it inside.
 
         Args:
-            speaker: who asks.
+            speaker: who asks; ``None``: somebody who is done soon anyway.
             urgent: whether whoever has it should make way: a person waits for an answer.
         """
         if urgent and self._speaker is not None:
@@ -42,7 +47,7 @@ class Floor:
         finally:
             self._urgent -= urgent
         self._speaker = speaker
-        if self._urgent:
+        if self._urgent and speaker is not None:
             speaker.make_way()
         try:
             yield

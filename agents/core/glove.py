@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from agents.core.abort import AbortSignal
 from agents.core.cancellation import cancel_tool
+from agents.core.compaction import Compaction, compact
 from agents.core.errands import Errands
 from agents.core.errors import DefinitionError
 from agents.core.events import Subscriber, Subscribers
@@ -59,6 +60,7 @@ class Glove:
         max_turns: model calls one request may take.
         max_retries: how often a tool that raised is run again, unless it says otherwise.
         enable_tool_result_summary: whether the model is shown results of earlier turns as their summaries.
+        compaction: when and how the conversation is summed up; ``None``: never.
         framework_tools: which of the tools the framework brings are wanted; all that the store can serve by default.
         new_id: makes message ids that are unique in the store.
 
@@ -66,6 +68,7 @@ class Glove:
         expectation: what the latest reply asked for; ``None`` when nothing in particular.
         errands: tool calls that outlived their rounds.
         permissions: who may do what.
+        compaction_wanted: whether there will be a compaction at the next opportunity.
         closed: whether :meth:`aclose` was called.
     """
 
@@ -80,6 +83,7 @@ class Glove:
         max_turns: int = MAX_TURNS,
         max_retries: int = MAX_RETRIES,
         enable_tool_result_summary: bool = False,
+        compaction: Compaction | None = None,
         framework_tools: ToolSelection | None = None,
         new_id: Callable[[], str] = _random_id,
     ) -> None:
@@ -88,6 +92,8 @@ class Glove:
         self.server_mode = server_mode
         self.max_turns = max_turns
         self.enable_tool_result_summary = enable_tool_result_summary
+        self.compaction = compaction
+        self.compaction_wanted = False
         self.new_id = new_id
         self.expectation: ExpectedAnswer | None = None
         self.subscribers = Subscribers()
@@ -104,7 +110,10 @@ class Glove:
         self._cancel = cancel_tool(self.errands)
         self._built = False
         self._providers: list[ContextProvider] = []
-        self._mistakes = [*_limits(max_turns=max_turns, max_retries=max_retries)]
+        self._mistakes = [
+            *_limits(max_turns=max_turns, max_retries=max_retries),
+            *(() if compaction is None else compaction.mistakes()),
+        ]
 
     # --------------------------------------------------------------------------------------------------- what it is
 
@@ -292,6 +301,20 @@ class Glove:
             ModelError: the model failed.
         """
         return await self.begin(said, signal=signal).run()
+
+    async def force_compaction(self) -> None:
+        """Sum up the conversation: now, or, while a request is under way, when its round is over.
+
+        Raises:
+            DefinitionError: the glove was made without compaction.
+        """
+        if self.compaction is None:
+            raise DefinitionError("this glove has no compaction; give it a Compaction when it is made")
+        self.compaction_wanted = True
+        if not self.floor.free:
+            return
+        async with self.floor.taken(None, urgent=False):
+            await compact(self, self._store, UNPACED, force=True)
 
     async def aclose(self) -> None:
         """End what runs behind the conversation, and wait for what may not be ended. Idempotent.

@@ -69,6 +69,7 @@ class _Shown:
     def __init__(self, history: History) -> None:
         self._history = history
         self._results, self._late = _results(history.messages)
+        self._called = {call.id for message in history.messages for call in message.tool_calls}
         persons = [place for place, message in enumerate(history.messages) if message.from_person]
         self._boundary = persons[-1] if history.summarised and persons else -1
         """Results up to this place are shown as summaries."""
@@ -92,9 +93,10 @@ class _Shown:
             yield Message(sender="user", text=INTERRUPTED_NOTE, framework_context="runtime")
 
     def _told(self, place: int, message: Message) -> Iterator[Message]:
-        """A late result, as text; one whose round has no result of its own stands there instead."""
+        """A late result, as text; one whose round is shown and has no result of its own stands there instead."""
         for result in message.tool_results:
-            if result.call_id in self._results and self._late.get(result.call_id) is result:
+            apart = result.call_id in self._results or result.call_id not in self._called
+            if apart and self._late.get(result.call_id) is result:
                 yield late_message(self._summarised(place, result))
 
     def _outcome(self, call: ToolCall) -> ToolResult:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from agents.core.abort import AbortSignal
+from agents.core.compaction import EARLY, compact
 from agents.core.executor import Round
 from agents.core.expectation import ExpectedAnswer
 from agents.core.heard import apportion
@@ -84,6 +85,9 @@ class Request:
             ModelError: the model failed; the conversation is as it was after the last finished step.
         """
         async with self._glove.floor.taken(self, urgent=self._opening.urgent):
+            if not self._opened:
+                # Before the words are stored, for behind them the model would be shown a summary and no question.
+                await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
             await self.open()
             if not self._answers:
                 return Message(sender="agent")
@@ -95,9 +99,12 @@ class Request:
                         self._glove, self._kept, signal=self._signal, pace=self._pace, on_text=self._take
                     )
                 self._signal.raise_if_aborted()
+                if response.message.tool_calls:
+                    await compact(self._glove, self._kept, self._pace, share=EARLY)
                 await self._keep(response)
                 if not response.message.tool_calls or not await self._run_tools(response):
                     return self._finish(response.message)
+                await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
             return self._finish(await self._give_up())
 
     async def settle(self, heard: str, *, interrupted: bool) -> None:

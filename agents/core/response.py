@@ -19,7 +19,7 @@ from agents.core.tools import Tool
 if TYPE_CHECKING:
     from agents.core.glove import Glove
 
-__all__ = ["Response", "known", "respond"]
+__all__ = ["Response", "known", "read_history", "respond"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +49,8 @@ async def respond(
     Raises:
         ModelError: the model failed.
     """
-    window = await kept.get_window()
-    recorded, identities = await _calls(glove, kept, window.messages)
-    history = History(
-        messages=window.messages,
-        settlements=window.settlements,
-        recorded=recorded,
-        running=glove.errands.open_ids,
-        summarised=glove.enable_tool_result_summary,
-    )
+    history = await read_history(glove, kept)
+    identities = _identify(kept, history)
     tools = glove.offered
     runtime = await glove.get_runtime_context(signal, now=pace.now())
     request = ModelRequest(
@@ -105,12 +98,25 @@ def known(usage: Usage) -> dict[str, Any]:
     return {name: count for name, count in asdict(usage).items() if count is not None}
 
 
-async def _calls(glove: Glove, kept: Store, messages: tuple[Message, ...]) -> tuple[dict[str, ToolResult], Identities]:
-    """Look up what became of calls whose results no message tells."""
-    lost = [(message, call) for message, call in open_calls(messages) if call.id not in glove.errands.open_ids]
+async def read_history(glove: Glove, kept: Store) -> History:
+    """Read what a model may be shown, and look up what became of calls whose results no message tells."""
+    window = await kept.get_window()
+    running = glove.errands.open_ids
     recorded: dict[str, ToolResult] = {}
-    if lost and (records := results_of(kept)) is not None:
-        for message_id in dict.fromkeys(message.id for message, _ in lost):
+    if (records := results_of(kept)) is not None:
+        lost = [message.id for message, call in open_calls(window.messages) if call.id not in running]
+        for message_id in dict.fromkeys(lost):
             recorded |= await records.get_results(message_id)
-    lost = [(message, call) for message, call in lost if call.id not in recorded]
-    return recorded, Identities(kept.identifier, messages, lost)
+    return History(
+        messages=window.messages,
+        settlements=window.settlements,
+        recorded=recorded,
+        running=running,
+        summarised=glove.enable_tool_result_summary,
+    )
+
+
+def _identify(kept: Store, history: History) -> Identities:
+    ended = {*history.recorded, *history.running}
+    lost = [(message, call) for message, call in open_calls(history.messages) if call.id not in ended]
+    return Identities(kept.identifier, history.messages, lost)

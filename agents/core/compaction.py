@@ -1,0 +1,122 @@
+"""Sum up a conversation that has become long, so that the model is shown the summary and what came after it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agents.core.errors import ModelError
+from agents.core.messages import Message, Usage
+from agents.core.model import ModelFinished, ModelRequest, TextChunk
+from agents.core.pace import Pace
+from agents.core.prompt import assemble
+from agents.core.response import known, read_history
+from agents.core.store import Store
+
+if TYPE_CHECKING:
+    from agents.core.glove import Glove
+
+__all__ = ["CONTEXT_LIMIT", "EARLY", "Compaction", "compact"]
+
+logger = logging.getLogger(__name__)
+
+CONTEXT_LIMIT = 100_000
+"""Tokens: what any current model takes, and far more than a call comes to."""
+
+EARLY = 0.9
+"""Share of the limit at which a response with calls is compacted before, so that calls and results stay together."""
+
+BEGIN = "[Summary of the conversation so far]"
+END = "[End of the summary]"
+EMPTY = "The conversation so far could not be put into words."
+VERBATIM = "The user's latest words were: "
+
+WORDS_KEPT = 4_000
+"""Characters of the user's latest words that are kept as they were said: no summary knows which of them matter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """When and how."""
+
+    instructions: str
+    """What the model is told to write down."""
+    context_limit: int = CONTEXT_LIMIT
+    """Tokens used since the last compaction at which there is another."""
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with this."""
+        if not self.instructions.strip():
+            yield "compaction needs instructions: what a summary has to keep"
+        if self.context_limit < 1:
+            yield f"compaction has a limit of {self.context_limit} tokens; it needs one above 0"
+
+
+async def compact(glove: Glove, kept: Store, pace: Pace, *, share: float = 1.0, force: bool = False) -> None:
+    """Compact a conversation that has become long. It is done without tools, without an abort, and without a word said.
+
+    When the model fails, the conversation stays as it is, and the next opportunity is taken.
+
+    Args:
+        glove: whose model.
+        kept: the conversation.
+        pace: accounts for the wait.
+        share: of the limit from which on it is long.
+        force: whether it is done however short the conversation is.
+    """
+    settings = glove.compaction
+    used = await kept.get_token_count()
+    if settings is None or (not force and used < share * settings.context_limit):
+        return
+    history = await read_history(glove, kept)
+    if not history.messages:
+        return
+    glove.compaction_wanted = False
+    await glove.subscribers.emit("compaction_start", current_token_consumption=used)
+    asking = Message(sender="user", text=settings.instructions, is_compaction_request=True)
+    request = ModelRequest(system_prompt=glove.system_prompt, messages=assemble(history, [asking]))
+    try:
+        text, usage = await _summarise(glove, request, pace)
+    except ModelError as exc:
+        logger.warning("compaction failed: %s", exc)
+        await glove.subscribers.emit("compaction_end", current_token_consumption=used, summary_message=None)
+        return
+    words = next((message.text for message in reversed(history.messages) if message.from_person), "")
+    lines = [BEGIN, text.strip() or EMPTY, *([VERBATIM + words[:WORDS_KEPT]] if words else []), END]
+    summary = Message(sender="user", text="\n".join(lines), id=glove.new_id(), is_compaction=True)
+    await kept.append_messages([summary])
+    # Counted once, and before the reset, so that what was used is exact and what is left counts the summary alone.
+    await kept.add_tokens(_all_but_the_summary(usage))
+    await kept.reset_counters()
+    await kept.add_tokens(Usage(tokens_out=usage.tokens_out))
+    await glove.subscribers.emit(
+        "compaction_end",
+        current_token_consumption=usage.tokens_out,
+        summary_message=summary,
+        consumption=known(usage),
+    )
+
+
+async def _summarise(glove: Glove, request: ModelRequest, pace: Pace) -> tuple[str, Usage]:
+    text, usage = "", Usage()
+    async with aclosing(glove.model.stream(request)) as stream, aclosing(pace.model(stream)) as events:
+        async for event in events:
+            match event:
+                case TextChunk():
+                    text += event.text
+                case ModelFinished():
+                    usage = event.usage
+                case _:
+                    pass
+    return text, usage
+
+
+def _all_but_the_summary(usage: Usage) -> Usage:
+    return Usage(
+        tokens_in=usage.tokens_in,
+        cache_read_input_tokens=usage.cache_read_input_tokens,
+        cache_creation_input_tokens=usage.cache_creation_input_tokens,
+    )
