@@ -136,7 +136,9 @@ class Listener:
         for probability in probabilities:
             if self._probe is not None:
                 self._probe(ends_at, probability)
-            for detection in self._detector.feed(probability, level, ends_at, asked=self._machine.asked):
+            for detection in self._detector.feed(
+                probability, level, ends_at, asked=self._machine.asked, patience_s=self._machine.patience_s
+            ):
                 self._detected(detection)
             ends_at += WINDOW / HEARING_RATE
         self._watch_for_gap()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pipelines.responder import OPEN_QUESTION, Expectation
+from pipelines.responder import OPEN_QUESTION, Expectation, ExpectationKind
 from pipelines.turns.answers import FILLERS, Reading, read_answer
 from pipelines.turns.words import phrases, vocabulary, words
 
@@ -124,6 +124,10 @@ class Endpointing:
     """A complete answer with which a longer one begins."""
     open_ended: float = 1.6
     """Part of an answer of unknown length: outlasts a pause of 1.2 s and the 0.15 s until the next group is noticed."""
+    together: float = 0.6
+    """Silence over which the parts of a number, a spelled word or a message are heard as one sound."""
+    together_open_ended: float = 1.3
+    """The same for a number of unknown length: more than the 1.2 s a caller leaves between its groups."""
     curve: float = 1.5
     """Exponent of the curve from a finish score to a hold; above 1 it stays short longer."""
     scaled_above: float = 0.5
@@ -161,6 +165,19 @@ class Endpointing:
         if pace is not None and hold.seconds > self.scaled_above:
             return Hold(min(hold.seconds * pace.scale, self.ceiling), hold.reason)
         return Hold(min(hold.seconds, self.ceiling), hold.reason)
+
+    def patience_s(self, expectation: Expectation) -> float:
+        """Seconds of silence inside an answer over which it is still heard as one sound; 0 leaves it to the detector.
+
+        A recogniser that hears a lone "five" writes "Bye!", and "five" when it hears the whole number.
+        """
+        match expectation.kind:
+            case ExpectationKind.DIGITS if expectation.length is None:
+                return self.together_open_ended
+            case ExpectationKind.DIGITS | ExpectationKind.SPELLING | ExpectationKind.DICTATION:
+                return self.together
+            case ExpectationKind.OPEN | ExpectationKind.YES_NO | ExpectationKind.CHOICE:
+                return 0.0
 
     def shaped(self, probability: float) -> float:
         """Turn a finish score into a hold: the floor when sure, the ceiling when sure of the opposite."""

@@ -179,6 +179,16 @@ class TurnMachine:
         return bool(self._turn or self._awaited or self._sounding or self.floor.line)
 
     @property
+    def patience_s(self) -> float:
+        """Seconds of silence over which the caller's sound is still one; 0 leaves it to the detector.
+
+        Only while the agent has nothing to say: over an agent, a sound's end is what lets it go on.
+        """
+        if self._sounding is None or self._sounding.over is not Over.SILENCE or self.floor.line is not None:
+            return 0.0
+        return self.settings.endpointing.patience_s(self.expectation)
+
+    @property
     def deadline(self) -> float | None:
         """When to call ``tick`` next, in seconds of the call's clock; ``None``: not before something is fed."""
         times = [segment.last_at + self.settings.final_limit_s for segment in self._awaited.values()]

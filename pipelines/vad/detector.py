@@ -133,7 +133,9 @@ class SpeechDetector:
         """End the speech in progress, if any: no more audio comes (a caller muted in mid-word)."""
         return [self._end()] if self.sounding else []
 
-    def feed(self, probability: float, level: float, ends_at: float, *, asked: bool = False) -> list[Detection]:
+    def feed(
+        self, probability: float, level: float, ends_at: float, *, asked: bool = False, patience_s: float = 0.0
+    ) -> list[Detection]:
         """Take one window.
 
         Args:
@@ -141,6 +143,8 @@ class SpeechDetector:
             level: its RMS, full scale 1.
             ends_at: when the window ended, seconds of the call's clock.
             asked: whether a question is open.
+            patience_s: seconds of silence that are waited for more of the same speech, where that is longer than
+                usual; a sound that is not believed yet ends as usual.
         """
         if self._state is _State.SILENT:
             if probability < self.settings.entry:
@@ -152,7 +156,7 @@ class SpeechDetector:
         if probability >= self.settings.exit:
             self._voiced_until = ends_at
             return []
-        return self._silence(ends_at)
+        return self._silence(ends_at, patience_s)
 
     def _begin(self, at: float) -> None:
         self._state = _State.TENTATIVE
@@ -173,11 +177,12 @@ class SpeechDetector:
             found.append(SpeechConfirmed())
         return found
 
-    def _silence(self, ends_at: float) -> list[Detection]:
+    def _silence(self, ends_at: float, patience_s: float) -> list[Detection]:
         silent_s = ends_at - self._voiced_until
-        if silent_s >= self.settings.end_s - 1e-9:
+        believed = self._state is _State.SPEAKING
+        if silent_s >= max(self.settings.end_s, patience_s if believed else 0.0) - 1e-9:
             return [self._end()]
-        if self._state is _State.SPEAKING and not self._paused and silent_s >= self.settings.pause_s - 1e-9:
+        if believed and not self._paused and silent_s >= self.settings.pause_s - 1e-9:
             self._paused = True
             return [SpeechPaused()]
         return []

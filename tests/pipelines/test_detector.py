@@ -62,6 +62,30 @@ def test_a_pause_inside_a_sentence_is_no_end() -> None:
     ]
 
 
+def test_patience_hears_over_a_pause_but_ends_what_is_no_speech_as_usual() -> None:
+    detector = SpeechDetector(WINDOW)
+    found: list[tuple[int, Detection]] = []
+    windows = [0.9] * 3 + [0.1] * 12 + [0.9] * 10 + [0.1] * 30 + [0.9] * 10 + [0.1] * 45
+    for n, probability in enumerate(windows):
+        events = detector.feed(probability, 0.1, (n + 1) * WINDOW, patience_s=1.3)
+        found += [(n, event) for event in events if not isinstance(event, SpeechProgressed)]
+    kinds = [type(event) for _, event in found]
+    assert kinds == [
+        SpeechStarted,
+        SpeechMisfired,
+        SpeechStarted,
+        SpeechConfirmed,
+        SpeechPaused,
+        SpeechPaused,
+        SpeechEnded,
+    ]
+    assert found[1][0] == 10
+    ended_at_window, ended = found[-1]
+    assert isinstance(ended, SpeechEnded)
+    assert ended.ended_at == pytest.approx(65 * WINDOW)
+    assert ended_at_window == 65 + 40
+
+
 @given(st.lists(st.floats(min_value=0, max_value=1), max_size=300))
 def test_every_start_has_one_end_or_misfire_and_only_confirmed_speech_ends(probabilities: list[float]) -> None:
     open_, confirmed = False, False

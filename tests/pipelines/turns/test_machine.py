@@ -58,6 +58,18 @@ def test_a_pause_inside_a_dictated_number_does_not_end_the_turn() -> None:
     assert story.committed == ["One four. Two nine. Seven."]
 
 
+def test_the_groups_of_a_number_are_heard_as_one_sound_but_not_while_the_agent_speaks() -> None:
+    story = Story(expects=DIGITS)
+    story.begin_speech(0.0, until=0.5)
+    assert story.machine.patience_s == 1.3
+    asked = Story()
+    asked.caller_says("Take a message.", 0.2, 1.2)
+    asked.until(2)
+    asked.replies("What number can we call you back on?", 2.0, asks=True, expects=DIGITS)
+    asked.begin_speech(2.5, until=2.8)
+    assert asked.machine.patience_s == 0.0
+
+
 def test_a_sound_at_the_end_of_a_hold_postpones_the_commit_and_a_misfire_lets_it_happen() -> None:
     story = Story()
     story.caller_says("What time is it?", 0.2, 1.2)
