@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from voice_server.errors import UsageError
 from voice_server.loading import load_factory
-from voice_server.settings import Settings
+from voice_server.settings import MEMORY, Settings
 from voice_server.transcript import Ink
 
 __all__ = ["Check", "Diagnosis", "Finding", "examine"]
@@ -84,7 +84,9 @@ def examine(settings: Settings) -> Diagnosis:
     Args:
         settings: what would be used.
     """
-    looks: tuple[Callable[[Settings], Check], ...] = (_python, _package, _vad, _stt, _tts, _agent, _model, _picture)
+    looks: tuple[Callable[[Settings], Check], ...] = (
+        _python, _package, _vad, _stt, _tts, _agent, _model, _database, _picture,
+    )  # fmt: skip
     return Diagnosis(checks=tuple(look(settings) for look in looks))
 
 
@@ -174,6 +176,20 @@ def _reach(model: str, base_url: str, variable: str) -> Check:
         mend = f"start it, mend the network{f' or {variable}' if variable else ''}, or use VOICE_MODEL=offline"
         return _bad("model", f"{model}: {host}:{port} does not answer ({reason})", mend)
     return _good("model", f"{model}: {host}:{port} answers; a key, if one is needed, is tried by the first turn")
+
+
+def _database(settings: Settings) -> Check:
+    from agents.core.errors import ConfigurationError, StoreError
+    from voice_server.keeping import check_database
+
+    if settings.database == MEMORY:
+        return _good("database", f"{MEMORY}: a conversation ends with its call; with VOICE_DATABASE it can go on")
+    try:
+        place = check_database(settings.database)
+    except (ConfigurationError, StoreError) as error:
+        problem, _, fix = str(error).removeprefix("the database ").partition("; ")
+        return _bad("database", problem, fix)
+    return _good("database", f"{place} opens")
 
 
 def _picture(_: Settings) -> Check:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import cast
 
 from agents.core.store import Store
@@ -21,22 +21,28 @@ STORE_HOLDER = "store"
 """By this name a store's leases are held."""
 
 
-def check_database(database: str) -> None:
-    """Find out whether a database can be used, before anything that takes long. Not to be called on a loop.
+def check_database(database: str) -> str:
+    """Find out whether a database can be used, before anything that takes long; a new one is set up.
+
+    Not to be called on a loop.
+
+    Returns:
+        Where it is, without a password.
 
     Raises:
         ConfigurationError: it is no URL, or its driver is not installed.
         StoreError: it cannot be reached, or is newer than this program, or damaged.
     """
     if database == MEMORY:
-        return
+        return MEMORY
 
-    async def check() -> None:
-        from agents.stores.sql.conversations import SqlConversations
+    async def check() -> str:
+        from agents.stores.sql.database import Database
 
-        await (await SqlConversations.connect(database)).aclose()
+        async with aclosing(await Database.connect(database)) as found:
+            return found.place
 
-    asyncio.run(check())
+    return asyncio.run(check())
 
 
 @asynccontextmanager

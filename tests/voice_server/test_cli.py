@@ -50,7 +50,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> _Run:
 def test_every_option_reaches_the_call(run: _Run) -> None:
     arguments = (
         "turn a.wav b.wav@+1.2 --agent m:f --stt s --tts t --vad v --model ollama:x --output late --expect digits:9 "
-        "--conversation c-1 --realtime-clock"
+        "--conversation c-1 --database sqlite:///calls.db --realtime-clock"
     )
     status = main(shlex.split(arguments))
     assert status == 0
@@ -59,7 +59,7 @@ def test_every_option_reaches_the_call(run: _Run) -> None:
     assert [(str(one.path), one.after_s) for one in options.recordings] == [("a.wav", None), ("b.wav", 1.2)]
     settings = options.settings
     assert (settings.agent, settings.stt, settings.tts, settings.vad) == ("m:f", "s", "t", "v")
-    assert settings.model == "ollama:x"
+    assert (settings.model, settings.database) == ("ollama:x", "sqlite:///calls.db")
     assert (options.output, options.conversation, options.realtime) == (OutputKind.LATE, "c-1", True)
     assert options.expects is not None
     assert (options.expects.kind, options.expects.length) == (ExpectationKind.DIGITS, 9)
@@ -137,6 +137,8 @@ def test_ctrl_c_leaves_without_a_traceback(run: _Run) -> None:
         (["turn", "a.wav@+soon"], "stand seconds from 0 to 600"),
         (["turn", "a.wav", "--expect", "miracles"], "--expect 'miracles'"),
         (["turn", "a.wav", "--conversation", "a b"], "--conversation 'a b'"),
+        (["turn", "a.wav", "--database", "calls.db"], "'calls.db' is no database URL; write sqlite:///calls.db"),
+        (["turn", "a.wav", "--database", "sqlite:///a.wav"], "sqlite:///a.wav is no SQLite database; it was left"),
         (["turn", "a.wav", "--plot", "turn.gif"], "ends in none of"),
         (["turn", "a.wav", "--agent", "nobody"], "agent 'nobody' is not of the form module:factory"),
         (["turn", "a.wav", "--agent", "no.such:thing"], "there is no module 'no'"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import socket
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,14 @@ def test_a_machine_with_everything_is_fit() -> None:
         ("stt", {"stt": "nix"}, "nix: not known", "whisper"),
         ("tts", {"tts": "no_such_module:make"}, "'no_such_module' is not installed", "check the name"),
         ("agent", {"agent": "no_such_module:create"}, "there is no module 'no_such_module'", ""),
+        ("database", {"database": "calls.db"}, "'calls.db' is no database URL", "sqlite:///calls.db"),
+        ("database", {"database": "sqlite:////nowhere/calls.db"}, "cannot be opened", "its folder has to exist"),
+        (
+            "database",
+            {"database": f"postgresql://me:{SECRET}@127.0.0.1:1/x"},
+            "127.0.0.1:1/x cannot be reached",
+            "start",
+        ),
         ("model", {"model": "nix"}, "there is no model 'nix'", "offline"),
         ("model", {"model": "openai:gpt"}, "needs a key", "OPENAI_API_KEY"),
     ],
@@ -50,6 +59,14 @@ def test_what_is_wrong_is_named_with_its_fix(name: str, settings: dict[str, str]
     assert check.finding is Finding.BAD
     assert detail in check.detail
     assert fix in check.fix or fix in check.detail
+    assert SECRET not in check.detail + check.fix
+
+
+def test_a_database_is_opened_and_named(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/calls.db"
+    check = _check("database", database=url)
+    assert (check.finding, check.detail) == (Finding.GOOD, f"{url} opens")
+    assert _check("database").finding is Finding.GOOD
 
 
 def test_a_model_server_is_knocked_at_and_the_key_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
