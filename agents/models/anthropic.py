@@ -9,6 +9,7 @@ from agents.core.errors import ConfigurationError, ModelError
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest
 from agents.models import failure
 from agents.models.anthropic_wire import EventReader, write_body
+from agents.models.first_call import prepare
 
 if TYPE_CHECKING:
     from anthropic import AsyncStream
@@ -67,7 +68,7 @@ class AnthropicModel:
     ) -> None:
         # Importing the SDK takes over a second: here, at start-up, and not in the middle of a call.
         try:
-            from anthropic import AsyncAnthropic, Timeout
+            from anthropic import AsyncAnthropic, Timeout, types
         except ImportError as exc:
             raise ConfigurationError("the package 'anthropic' is missing; install it: pip install anthropic") from exc
         self._model = model
@@ -78,6 +79,16 @@ class AnthropicModel:
             base_url=base_url,
             timeout=Timeout(silence_timeout_s, connect=connect_timeout_s),
             max_retries=0,  # A caller is waiting: whether to try again is not the wire's decision.
+        )
+        # The SDK's many overloads want its own types; the body is the wire's shape, and a strict server tests it.
+        self._create: Any = self._client.messages.create
+        prepare(
+            types.RawMessageStartEvent,
+            types.RawContentBlockStartEvent,
+            types.RawContentBlockDeltaEvent,
+            types.RawContentBlockStopEvent,
+            types.RawMessageDeltaEvent,
+            types.RawMessageStopEvent,
         )
 
     @property
@@ -96,11 +107,9 @@ class AnthropicModel:
 
         reader = EventReader(model=self._model)
         said = False
-        # The SDK's many overloads want its own types; the body is the wire's shape, and a strict server tests it.
-        create: Any = self._client.messages.create
         body = write_body(request, model=self._model)
         try:
-            response: AsyncStream[RawMessageStreamEvent] = await create(
+            response: AsyncStream[RawMessageStreamEvent] = await self._create(
                 **body, model=self._model, stream=True, max_tokens=MAX_TOKENS, extra_body=self._options
             )
             async with response:

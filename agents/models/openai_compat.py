@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agents.core.errors import ConfigurationError, ModelError
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest
 from agents.models import failure
+from agents.models.first_call import prepare
 from agents.models.openai_wire import ChunkReader, Dialect, ThoughtsField, write_messages, write_tools
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class OpenAICompatible:
         # Importing the SDK takes over a second: here, at start-up, and not in the middle of a call.
         try:
             from openai import AsyncOpenAI, Timeout
+            from openai.types.chat import ChatCompletionChunk, chat_completion_chunk
         except ImportError as exc:
             raise ConfigurationError("the package 'openai' is missing; install it: pip install openai") from exc
         self._dialect = Dialect(provider=provider, model=model, thoughts=thoughts)
@@ -62,6 +64,9 @@ class OpenAICompatible:
             timeout=Timeout(silence_timeout_s, connect=connect_timeout_s),
             max_retries=0,  # A caller is waiting: whether to try again is not the wire's decision.
         )
+        # The SDK's many overloads want its own types; the body is the wire's shape, and a strict server tests it.
+        self._create: Any = self._client.chat.completions.create
+        prepare(ChatCompletionChunk, chat_completion_chunk.Choice, chat_completion_chunk.ChoiceDelta)
 
     @property
     def name(self) -> str:
@@ -79,12 +84,10 @@ class OpenAICompatible:
         body: dict[str, Any] = {"model": self._dialect.model, "messages": write_messages(request, self._dialect)}
         if request.tools:
             body["tools"] = write_tools(request.tools)
-        # The SDK's many overloads want its own types; the body is the wire's shape, and a strict server tests it.
-        create: Any = self._client.chat.completions.create
         reader = ChunkReader(self._dialect)
         said = False
         try:
-            response: AsyncStream[ChatCompletionChunk] = await create(
+            response: AsyncStream[ChatCompletionChunk] = await self._create(
                 **body, stream=True, stream_options={"include_usage": True}, extra_body=self._options
             )
             async with response:
