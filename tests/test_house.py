@@ -63,6 +63,20 @@ def test_the_readme_s_agent_answers() -> None:
     assert answer.text == "In Graz it will rain."
 
 
+def test_the_readme_s_chat_asks_for_leave_before_it_books() -> None:
+    """Run the listing as a user would: with the model that needs no key, and somebody who types."""
+    listing = next(code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "def chat(" in code)
+    scope: dict[str, Any] = {"__name__": "chat"}
+    exec(compile(listing, "chat.py", "exec", dont_inherit=True), scope)
+    said = iter(["Book a table for four.", "Yes.", "Book a table for six.", "No.", "bye"])
+    shown: list[str] = []
+    asyncio.run(scope["chat"](create_model("offline", {}), lambda _: next(said), shown.append))
+    assert "Shall I book a table for 4?" in shown[0]
+    assert "A table for 4 is booked." in shown[1]
+    assert "Shall I book a table for 6?" in shown[2]
+    assert "booked" not in shown[3]
+
+
 def test_the_changelog_knows_the_version_or_that_it_is_not_out() -> None:
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert headings[0] == "Unreleased"

@@ -36,6 +36,8 @@ class History:
     """What was heard, by message id."""
     recorded: Mapping[str, ToolResult] = field(default_factory=dict)
     """Results that are not in a message, by call id."""
+    lost: Sequence[tuple[Message, ToolCall]] = ()
+    """Calls of which nothing tells how they ended, each with the message that made it."""
     running: Collection[str] = ()
     """Ids of calls that outlived their rounds and still run, or whose result was not told yet."""
     summarised: bool = False
@@ -54,24 +56,31 @@ def assemble(history: History, runtime: Sequence[Message] = ()) -> tuple[Message
         history: the conversation.
         runtime: what the model must know now; put at the very end.
     """
-    shown = _Shown(history)
-    return (*(part for place, message in enumerate(history.messages) for part in shown.parts(place, message)), *runtime)
+    repair = _Repair(history)
+    shown: list[Message] = []
+    for place, message in enumerate(history.messages):
+        if message.tool_calls or message.tool_results or message.id in history.settlements:
+            shown.extend(repair.parts(place, message))
+        elif message.text or message.content:  # Nearly all of a long conversation: there is nothing to repair.
+            shown.append(message)
+    return (*shown, *runtime)
 
 
 def open_calls(messages: Sequence[Message]) -> list[tuple[Message, ToolCall]]:
     """The calls of which the messages do not tell how they ended, each with the message that made it."""
     results, late = _results(messages)
     known = {call_id for call_id, result in results.items() if not _is_running(result)} | late.keys()
+    if known >= {call.id for message in messages for call in message.tool_calls}:  # Nearly always.
+        return []
     return [(message, call) for message in messages for call in message.tool_calls if call.id not in known]
 
 
-class _Shown:
+class _Repair:
     def __init__(self, history: History) -> None:
         self._history = history
         self._results, self._late = _results(history.messages)
         self._called = {call.id for message in history.messages for call in message.tool_calls}
-        persons = [place for place, message in enumerate(history.messages) if message.from_person]
-        self._boundary = persons[-1] if history.summarised and persons else -1
+        self._boundary = _last_from_person(history.messages) if history.summarised else -1
         """Results up to this place are shown as summaries."""
 
     def parts(self, place: int, message: Message) -> Iterator[Message]:
@@ -122,10 +131,16 @@ def _results(messages: Sequence[Message]) -> tuple[dict[str, ToolResult], dict[s
     results: dict[str, ToolResult] = {}
     late: dict[str, ToolResult] = {}
     for message in messages:
-        kind = late if message.framework_context == "tool_result" else results
-        for result in message.tool_results:
-            kind.setdefault(result.call_id, result)
+        if message.tool_results:
+            kind = late if message.framework_context == "tool_result" else results
+            for result in message.tool_results:
+                kind.setdefault(result.call_id, result)
     return results, late
+
+
+def _last_from_person(messages: Sequence[Message]) -> int:
+    places = range(len(messages) - 1, -1, -1)
+    return next((place for place in places if messages[place].from_person), -1)
 
 
 def _is_running(result: ToolResult) -> bool:

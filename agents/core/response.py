@@ -50,7 +50,7 @@ async def respond(
         ModelError: the model failed.
     """
     history = await read_history(glove, kept)
-    identities = _identify(kept, history)
+    identities = Identities(kept.identifier, history.messages, history.lost)
     tools = glove.offered
     runtime = await glove.get_runtime_context(signal, now=pace.now())
     request = ModelRequest(
@@ -102,21 +102,16 @@ async def read_history(glove: Glove, kept: Store) -> History:
     """Read what a model may be shown, and look up what became of calls whose results no message tells."""
     window = await kept.get_window()
     running = glove.errands.open_ids
+    lost = [(message, call) for message, call in open_calls(window.messages) if call.id not in running]
     recorded: dict[str, ToolResult] = {}
     if (records := results_of(kept)) is not None:
-        lost = [message.id for message, call in open_calls(window.messages) if call.id not in running]
-        for message_id in dict.fromkeys(lost):
+        for message_id in dict.fromkeys(message.id for message, _ in lost):
             recorded |= await records.get_results(message_id)
     return History(
         messages=window.messages,
         settlements=window.settlements,
         recorded=recorded,
+        lost=[(message, call) for message, call in lost if call.id not in recorded],
         running=running,
         summarised=glove.enable_tool_result_summary,
     )
-
-
-def _identify(kept: Store, history: History) -> Identities:
-    ended = {*history.recorded, *history.running}
-    lost = [(message, call) for message, call in open_calls(history.messages) if call.id not in ended]
-    return Identities(kept.identifier, history.messages, lost)

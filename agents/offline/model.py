@@ -22,6 +22,7 @@ from agents.offline.saying import (
     say_result,
 )
 from agents.offline.situation import Question, Situation, read_situation
+from agents.reading.assent import read_yes_no
 
 __all__ = ["OfflineModel", "Step", "decide"]
 
@@ -84,6 +85,12 @@ def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec])
         return _to_a_request(utterance, tools)
     if is_withdrawal(utterance):
         return Step(text=DROPPED)
+    if question.field is None:
+        # Without a yes the gate is still shut: calling again then only asks again.
+        answered = read_yes_no(utterance)
+        if answered is False:
+            return Step(text=DROPPED)
+        return Step(calls=((asking.name, question.inputs),)) if answered else _to_a_request(utterance, tools)
     field = field_schema(asking.input_schema, question.field)
     value = read_value(field, utterance)
     if value is None or is_free_text(field):

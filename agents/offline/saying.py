@@ -28,9 +28,11 @@ _STOPS = vocabulary("stop wait hang on hold a moment second quiet please okay ok
 
 def say_result(result: ToolResultData) -> str:
     """Say how a tool call ended: its ``ask`` or ``say`` when it has one, else its data, plainly."""
+    data = result.data
+    if result.status == "error" and isinstance(data, dict) and isinstance(data.get("ask"), str):
+        return str(data["ask"])  # It needs somebody's leave.
     if result.status != "success":
         return f"That did not work. {_sentence(result.message or 'I was not told why')}"
-    data = result.data
     if isinstance(data, dict):
         said = [data[key] for key in ("say", "ask") if isinstance(data.get(key), str)]
         if said:

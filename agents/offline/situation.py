@@ -16,7 +16,8 @@ class Question:
     """What a tool wants to know, because its result says so."""
 
     tool_name: str
-    field: str
+    field: str | None
+    """The input it wants; ``None``: leave, a yes or a no."""
     ask: str
     """The question, as a sentence."""
     inputs: dict[str, Any]
@@ -31,15 +32,24 @@ class Outcome:
     result: ToolResultData
 
     @property
+    def inputs(self) -> dict[str, Any]:
+        """What the tool was given."""
+        return dict(self.call.input_args) if isinstance(self.call.input_args, dict) else {}
+
+    @property
     def question(self) -> Question | None:
         """What the tool asks now.
 
         A tool asks by the data of a successful result: ``ask`` is the sentence, ``field`` the input it wants, and
-        ``so_far``, when given, the inputs to go on with (else those of the call).
+        ``so_far``, when given, the inputs to go on with (else those of the call). A call that needs leave has not
+        been successful, and has only ``ask``.
         """
         data = self.result.data
-        if self.result.status != "success" or not isinstance(data, dict):
+        if self.result.status == "aborted" or not isinstance(data, dict):
             return None
+        if self.result.status == "error":
+            ask = None if "field" in data else data.get("ask")
+            return Question(tool_name=self.call.tool_name, field=None, ask=ask, inputs=self.inputs) if ask else None
         ask, field, so_far = data.get("ask"), data.get("field"), data.get("so_far", self.call.input_args)
         if not isinstance(ask, str) or not isinstance(field, str):
             return None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from tests.bench import engines, event_loop, footprint, hearing, latency, simulation, stores
+from tests.bench import chat, engines, event_loop, footprint, hearing, latency, simulation, stores
 from tests.bench.figure import Figure, table
 from voice_server.settings import load_settings
 from voice_server.turn import House
@@ -21,6 +21,7 @@ def _house() -> House:
 
 SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "footprint": footprint.figures,
+    "chat": chat.figures,
     "engines": lambda: engines.figures(_house()),
     "simulation": simulation.figures,
     "stores": stores.figures,

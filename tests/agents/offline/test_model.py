@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from agents.core.glove import Glove
 from agents.core.messages import ToolResultData
 from agents.core.tools import Tool, ToolContext
 from agents.offline.model import OfflineModel
-from tests.agents.core.scenes import outline
+from agents.offline.saying import DROPPED
+from tests.agents.core.scenes import Anything, outline
 
 
 class Nothing(BaseModel):
@@ -163,3 +165,47 @@ async def test_courtesies_are_returned(said: str, answer: str) -> None:
 async def test_without_tools_it_says_so() -> None:
     (said,) = await converse(Glove(model=OfflineModel()), "Book a table")
     assert "no tools" in said
+
+
+async def test_a_call_that_needs_leave_is_asked_for_and_made_again_after_a_yes() -> None:
+    tool = Tool(
+        name="book_table",
+        description="Books.",
+        input=Anything,
+        do=lambda given, ctx: {"say": "Booked."},
+        requires_permission=True,
+        permission_question="Shall I book it?",
+        examples=("book a table",),
+    )
+    glove = Glove(model=OfflineModel()).fold(tool)
+    said = ("Book a table", "Thank you very much", "Book a table", "Yes please", "Book a table")
+    answers = [(await glove.process_request(words)).text for words in said]
+    assert answers == ["Shall I book it?", "You are welcome.", "Shall I book it?", "Booked.", "Booked."]
+    refused = Glove(model=OfflineModel()).fold(tool)
+    answers = [(await refused.process_request(words)).text for words in ("Book a table", "No", "Book a table")]
+    assert answers[:2] == ["Shall I book it?", DROPPED] and "does not allow" in answers[2]
+
+
+async def test_a_late_result_is_said_and_a_running_call_can_be_stopped_in_words() -> None:
+    free, started = asyncio.Event(), asyncio.Event()
+
+    async def do(given: Anything, ctx: ToolContext) -> dict[str, str]:
+        started.set()
+        await free.wait()
+        return {"say": "There are three flights."}
+
+    search = Tool(name="search", description="Searches.", input=Anything, do=do, examples=("search for flights",))
+    for words, answer, last in (
+        ("Thank you", "You are welcome.", "There are three flights."),
+        ("Never mind that", "All right, I have stopped that.", "All right, I have stopped that."),
+    ):
+        free.clear()
+        started.clear()
+        glove = Glove(model=OfflineModel()).fold(search)
+        first = asyncio.ensure_future(glove.process_request("Search for flights"))
+        await asyncio.wait_for(started.wait(), 5)
+        assert (await glove.process_request(words)).text == answer
+        await first
+        free.set()
+        await glove.errands.drain()
+        assert (await glove.store.get_messages())[-1].text == last
