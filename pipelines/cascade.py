@@ -53,6 +53,7 @@ from pipelines.turns.events import (
     Cancel,
     Cause,
     Commit,
+    CutSound,
     DisplayBlocked,
     Drop,
     EngineFailed,
@@ -68,7 +69,8 @@ from pipelines.turns.events import (
     UtteranceGrew,
     UtteranceWritten,
 )
-from pipelines.turns.machine import TurnMachine, TurnSettings
+from pipelines.turns.machine import TurnMachine
+from pipelines.turns.settings import TurnSettings
 from pipelines.vad.detector import DetectorSettings
 
 __all__ = ["Cascade", "CascadeSettings", "Engines"]
@@ -291,6 +293,8 @@ class Cascade:
                 self._speak(action)
             case Drop():
                 self._listener.drop(action.segment)
+            case CutSound():
+                self._listener.cut()
             case Note():
                 self._note(action)
             case _:

@@ -143,6 +143,11 @@ class Listener:
             ends_at += WINDOW / HEARING_RATE
         self._watch_for_gap()
 
+    def cut(self) -> None:
+        """Let the sound in progress end here, whatever the detector thinks of it."""
+        for detection in self._detector.lapse():
+            self._detected(detection)
+
     def drop(self, segment: int) -> None:
         """Forget a segment whose text is not wanted any more."""
         self._hearing.drop(segment)

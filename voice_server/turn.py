@@ -31,7 +31,7 @@ from pipelines.stt.base import Recognizer
 from pipelines.trace import Trace
 from pipelines.tts.base import Synthesizer
 from pipelines.turns.endpointing import Endpointing
-from pipelines.turns.machine import TurnSettings
+from pipelines.turns.settings import TurnSettings
 from pipelines.vad.silero import SileroModel
 from voice_server.errors import UsageError
 from voice_server.keeping import check_database, kept_conversation

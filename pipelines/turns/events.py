@@ -14,6 +14,7 @@ __all__ = [
     "Cancel",
     "Cause",
     "Commit",
+    "CutSound",
     "DisplayBlocked",
     "Drop",
     "EngineFailed",
@@ -230,6 +231,11 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CutSound:
+    """Let the sound in progress end here: it goes on and on and says nothing new."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """Say outside what became of a sound."""
 
@@ -239,4 +245,4 @@ class Note:
     """The measurements that decided it."""
 
 
-TurnAction: TypeAlias = Hold | Resume | Cancel | Commit | Report | Speak | Drop | Note
+TurnAction: TypeAlias = Hold | Resume | Cancel | Commit | Report | Speak | Drop | CutSound | Note

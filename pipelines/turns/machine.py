@@ -6,16 +6,16 @@ Pure: it is fed events and the time, and returns actions. Above: ``cascade`` car
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import assert_never
 
 from pipelines.playout.utterance import UtteranceKind
 from pipelines.responder import OPEN_QUESTION, Expectation
-from pipelines.turns.endpointing import Endpointing, Pace
+from pipelines.turns.endpointing import Pace
 from pipelines.turns.events import (
     Cancel,
     Cause,
     Commit,
+    CutSound,
     DisplayBlocked,
     Drop,
     EngineFailed,
@@ -37,37 +37,17 @@ from pipelines.turns.events import (
     WordsHeard,
 )
 from pipelines.turns.floor import Floor, FloorState, Line
-from pipelines.turns.guards import NearField, PhantomRule, VoiceEvidence
-from pipelines.turns.interruption import Interruption
+from pipelines.turns.guards import NearField, VoiceEvidence
 from pipelines.turns.segment import Fate, Over, Segment
+from pipelines.turns.settings import TurnSettings
+from pipelines.turns.turn import Turn
 from pipelines.turns.words import words
 from pipelines.vad.detector import SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
 
-__all__ = ["TurnMachine", "TurnSettings"]
+__all__ = ["TurnMachine"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnSettings:
-    """How turns are taken. Seconds, and the sentences said without the model."""
-
-    endpointing: Endpointing = field(default_factory=Endpointing)
-    interruption: Interruption = field(default_factory=Interruption)
-    phantom: PhantomRule = field(default_factory=PhantomRule)
-    far_field_ratio: float = NearField.RATIO
-    far_after_s: float = 0.3
-    """Voice before a sound over the agent is judged far: its first windows are softer than it is."""
-    final_limit_s: float = 5.0
-    """How long after speech ended a final text is waited for: ten times what an engine needs."""
-    hold_limit_s: float = 8.0
-    """How long the output is held at most, whatever sounds: nobody acknowledges for longer."""
-    apology_every_s: float = 30.0
-    """The least time between two apologies for a failed engine; more often they would feed on each other."""
-    result_after_s: float = 0.3
-    """Silence after which the result of a slow tool is told: as long as between two sentences."""
-    result_after_question_s: float = 4.0
-    """The same while a question is open: whoever thinks about an answer is not to be talked to."""
-    not_understood: str = "Sorry, I didn't catch that."
-    engine_failed: str = "I'm sorry, something went wrong on my side. Could you say that again?"
+CUT_GAP_S = 0.1
+"""Seconds: a sound that begins so soon after one that was cut is the same one going on."""
 
 
 class TurnMachine:
@@ -95,15 +75,13 @@ class TurnMachine:
         """The sound the caller makes just now; ``None``: they are silent."""
         self._awaited: dict[int, Segment] = {}
         """Segments that ended and have no final text yet."""
-        self._turn: list[Segment] = []
-        """What the turn in progress is made of."""
-        self._turn_heard_at = 0.0
+        self._turn = Turn()
         self._host_commits = 0
         """The latest segment that is to be committed without waiting for more."""
         self._sound_ended_at: float | None = None
         self._held_at = 0.0
-        self._commit_at: float | None = None
-        self._commit_reason = ""
+        self._cut: Segment | None = None
+        """The latest sound that was made to end."""
         self._apologised_at: float | None = None
         self._result_ready = False
         """Whether the result of a slow tool waits to be told."""
@@ -167,7 +145,8 @@ class TurnMachine:
             self._actions.append(Drop(segment=segment.number))
             self._hearing_failed(segment.number, now)
         self._update_hold(now)
-        if self._commit_at is not None and now >= self._commit_at and self._may_commit():
+        self._cut_endless(now)
+        if (due_at := self._due_at()) is not None and now >= due_at:
             self._commit()
         self._watch_silence(now)
         taken, self._actions = self._actions, []
@@ -192,10 +171,12 @@ class TurnMachine:
     def deadline(self) -> float | None:
         """When to call ``tick`` next, in seconds of the call's clock; ``None``: not before something is fed."""
         times = [segment.last_at + self.settings.final_limit_s for segment in self._awaited.values()]
-        if self._commit_at is not None and self._may_commit():
-            times.append(self._commit_at)
+        if (due_at := self._due_at()) is not None:
+            times.append(due_at)
         if self.floor.held:
             times.append(self._resume_at())
+        if self._sounding is not None and self._sounding is not self._cut:
+            times.append(self._stale_at(self._sounding))
         if (report_at := self._report_at()) is not None:
             times.append(report_at)
         return min(times, default=None)
@@ -208,9 +189,11 @@ class TurnMachine:
         over = Over.SILENCE
         if line is not None:
             over = Over.SPEECH if line.interruptible and not self.blocked else Over.PROTECTED
-        self._sounding = Segment(number=self.segment, over=over, line=line, started_at=event.at)
+        goes_on = self._cut is not None and event.at - self._cut.last_at < CUT_GAP_S
+        worded_at = self._cut.worded_at if self._cut is not None and goes_on else event.at
+        self._sounding = Segment(number=self.segment, over=over, line=line, started_at=event.at, worded_at=worded_at)
         if self._turn:
-            self._pace.observe(event.at - self._turn[-1].last_at)
+            self._pace.observe(event.at - self._turn.ended_at)
         if over is Over.SPEECH:
             self._hold(now)
 
@@ -244,11 +227,26 @@ class TurnMachine:
             segment = self._sounding
         if segment is None:
             return  # stale: the segment was dropped or is over
+        if words(event.text) != words(segment.text):
+            segment.worded_at = now
         segment.text = event.text
         if segment.over is Over.SPEECH:
             self._judge(segment, now)
         if event.final and self._awaited.pop(segment.number, None) is not None:
             self._take(segment, now)
+
+    def _stale_at(self, segment: Segment) -> float:
+        """From when on a sound that goes on without new words keeps nobody waiting: a television, a hum."""
+        return segment.worded_at + self.settings.stale_s
+
+    def _cut_endless(self, now: float) -> None:
+        """Let words be answered although the sound they came in does not end."""
+        sound = self._sounding
+        if sound is None or sound is self._cut or now < self._stale_at(sound):
+            return
+        self._cut = sound
+        if words(sound.text):
+            self._actions.append(CutSound())
 
     def _hearing_failed(self, number: int, now: float) -> None:
         """Make do with the last partial text of a segment; without any, own up."""
@@ -286,8 +284,7 @@ class TurnMachine:
         """Decide what a segment's final text is: part of the turn, or an event."""
         if (kind := self._no_turn(segment, now)) is None:
             self._near.observe(segment.level, now)
-            self._turn.append(segment)
-            self._turn_heard_at = now
+            self._turn.add(segment, now)
         else:
             self._note(kind, segment)
             if kind is NoteKind.UNRECOGNISED and not self._turn and self.floor.state is FloorState.FREE:
@@ -410,12 +407,13 @@ class TurnMachine:
         """Hold what would begin to sound into the caller's words; resume when nothing speaks for a hold any more."""
         sounding = self._sounding
         may_hold = sounding is not None and sounding.fate is not Fate.FAR and sounding.over is not Over.PROTECTED
+        may_hold = may_hold and sounding is not self._cut
         if may_hold and self.floor.state is FloorState.PREPARING:
             self._hold(now)
         if not self.floor.held:
             return
         if self.floor.state is FloorState.FREE:
-            wanted = sounding is not None
+            wanted = sounding is not None and sounding is not self._cut
         elif sounding is not None:
             wanted = may_hold and now < self._held_at + self.settings.hold_limit_s
         else:
@@ -429,26 +427,25 @@ class TurnMachine:
 
     def _schedule(self) -> None:
         """Say when the turn is to be committed, if it may be."""
-        if not self._turn or self._awaited:
-            self._commit_at = None
-            return
-        if self._turn[-1].number <= self._host_commits:
-            self._commit_at, self._commit_reason = self._turn[-1].last_at, "host"
-            return
-        hold = self.settings.endpointing.hold(self._turn_text, self.expectation, self._pace)
-        self._commit_at = self._turn[-1].last_at + hold.seconds
-        self._commit_reason = hold.reason
+        turn = self._turn
+        if not turn or self._awaited:
+            turn.due_at = None
+        elif turn.segments[-1].number <= self._host_commits:
+            turn.due_at, turn.reason = turn.ended_at, "host"
+        else:
+            hold = self.settings.endpointing.hold(turn.text, self.expectation, self._pace)
+            turn.due_at, turn.reason = turn.ended_at + hold.seconds, hold.reason
 
-    @property
-    def _turn_text(self) -> str:
-        return " ".join(segment.text.strip() for segment in self._turn)
-
-    def _may_commit(self) -> bool:
-        """Whether nothing stands in the way of the turn but time."""
-        if self._awaited or (self._sounding is not None and not self._sounds_far(self._sounding)):
-            return False
+    def _due_at(self) -> float | None:
+        """When the turn is to be committed; ``None`` while something but time stands in its way."""
         line = self.floor.line
-        return line is None or (line.interruptible and not self.blocked)
+        if self._turn.due_at is None or self._awaited:
+            return None
+        if line is not None and (self.blocked or not line.interruptible):
+            return None
+        if self._sounding is None or self._sounds_far(self._sounding):
+            return self._turn.due_at
+        return max(self._turn.due_at, self._stale_at(self._sounding))
 
     def _commit(self) -> None:
         for line in self.floor.interruptible():
@@ -459,15 +456,14 @@ class TurnMachine:
             Commit(
                 turn=self._turns,
                 utterance=self._utterances,
-                text=self._turn_text,
-                ended_at=self._turn[-1].last_at,
-                heard_at=self._turn_heard_at,
-                reason=self._commit_reason,
+                text=self._turn.text,
+                ended_at=self._turn.ended_at,
+                heard_at=self._turn.heard_at,
+                reason=self._turn.reason,
             )
         )
         self._turns += 1
-        self._turn = []
-        self._commit_at = None
+        self._turn = Turn()
         self.asked = False
         self.expectation = OPEN_QUESTION
 

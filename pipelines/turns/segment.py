@@ -42,6 +42,8 @@ class Segment:
     """What the agent was saying when it began."""
     started_at: float
     """Seconds of the call's clock."""
+    worded_at: float
+    """When words last came that were new; before any, when it began."""
     ended_at: float | None = None
     voiced_s: float = 0.0
     level: float = 0.0

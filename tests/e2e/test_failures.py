@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pipelines.turns.machine import TurnSettings
+from pipelines.turns.settings import TurnSettings
 from tests.e2e.agents import STORY
 from tests.e2e.faults import FailingRecognizer, FailingVoice
 from tests.e2e.stage import Call, Stage, heard_by

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.stt.silent import Silent
-from pipelines.turns.machine import TurnSettings
+from pipelines.turns.settings import TurnSettings
 from tests.e2e.stage import ALL_OUTPUTS, Stage, heard_by
 from tests.fixtures.wer import normalised
 from voice_server.options import OutputKind

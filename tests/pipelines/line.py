@@ -12,7 +12,7 @@ from pipelines.audio.frame import HEARING_RATE, Samples
 from pipelines.cascade import Cascade, CascadeSettings, Engines
 from pipelines.clock import VirtualClock
 from pipelines.events import CallEvent, TurnCommitted
-from pipelines.turns.machine import TurnSettings
+from pipelines.turns.settings import TurnSettings
 from tests.pipelines.scripted import (
     VOICE_RATE,
     Answer,
@@ -38,7 +38,9 @@ class Line:
         self.clock = clock
         self.vocabulary: list[str] = []
         self.recognizer: ScriptedRecognizer = engines.get("recognizer", ScriptedRecognizer)(
-            self.vocabulary, fails_at=engines.get("broken_ears", frozenset()), partial_every_s=None
+            self.vocabulary,
+            fails_at=engines.get("broken_ears", frozenset()),
+            partial_every_s=engines.get("partial_every_s"),
         )
         self.voice: ScriptedVoice = engines.get("voice", ScriptedVoice)(
             fails_at=engines.get("broken_voice", frozenset())

@@ -28,7 +28,7 @@ from pipelines.stt.base import Emit, Final, Partial, RecognitionFailed
 from pipelines.tts.base import SpeechAudio, SynthesisError, WordTime
 
 BASE = 1000
-"""Sample value of a caller's word number 0."""
+"""Sample value of a caller's word number 0; what is lower, and not silence, is a sound without words."""
 
 VOICE_RATE = 1000
 """Hertz of the agent's numbers: enough for words of a quarter second."""
@@ -137,7 +137,7 @@ class ScriptedHearing:
 
     def _read(self, segment: int) -> str:
         samples = np.concatenate(self._audio[segment]) if self._audio[segment] else np.zeros(0, np.int16)
-        values = [int(value) for value, _ in groupby(samples[::80].tolist()) if value]
+        values = [int(value) for value, _ in groupby(samples[::80].tolist()) if value >= BASE]
         return " ".join(self._engine.vocabulary[value - BASE] for value in values)
 
     def _partial(self, segment: int, text: str) -> None:

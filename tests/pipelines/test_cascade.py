@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pipelines.audio.frame import HEARING_RATE
 from pipelines.events import EngineTrouble, SoundIgnored, TurnCommitted, UtteranceEnded, UtteranceStarted
 from tests.pipelines.line import Line, Tale, hold
 from tests.pipelines.scripted import Answer, frames, spoken
@@ -166,3 +167,15 @@ def test_a_caller_whose_frames_come_in_bursts_is_answered_as_soon_as_any_other(b
     (committed,) = line.all(TurnCommitted)
     assert committed.ended_at == pytest.approx(0.6, abs=0.025)
     assert line.times(TurnCommitted)[0] == pytest.approx(1.8, abs=0.025)
+
+
+def test_words_are_answered_although_the_sound_they_came_in_goes_on_for_ever() -> None:
+    async def tale(line: Line) -> None:
+        await line.says("tell", "me")
+        await line.sends(np.full(30 * HEARING_RATE, 7, np.int16))
+
+    line = hold(tale, partial_every_s=0.5)
+    assert line.committed == ["tell me"]
+    assert line.times(TurnCommitted)[0] < 12
+    # The reply is not held by the hum either.
+    assert line.times(UtteranceStarted)[0] < 13

@@ -17,7 +17,7 @@ from pipelines.cascade import CascadeSettings, Engines
 from pipelines.clock import VirtualClock
 from pipelines.events import CallEvent, EngineTrouble, SoundIgnored, TurnCommitted, UtteranceEnded, UtteranceStarted
 from pipelines.responder import OPEN_QUESTION, Expectation, ExpectationKind
-from pipelines.turns.machine import TurnSettings
+from pipelines.turns.settings import TurnSettings
 from tests.pipelines.scripted import (
     WORD_S,
     Answer,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from pipelines.clock import Clock, VirtualClock, fixed, held
 from pipelines.leased import Leased
@@ -14,7 +15,9 @@ class Archive:
 
     async def keep(self, text: str, *, twice: bool = False) -> int:
         # Real work in a thread: on virtual time nobody could wait for it without a lease.
-        await asyncio.to_thread(self.kept.extend, [text] * (1 + twice))
+        with ThreadPoolExecutor(1) as threads:
+            work = self.kept.extend, [text] * (1 + twice)
+            await asyncio.get_running_loop().run_in_executor(threads, *work)
         return len(self.kept)
 
     def count(self) -> int:

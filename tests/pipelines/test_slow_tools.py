@@ -15,7 +15,7 @@ from agents.models.scripted import ScriptedCall, ScriptedResponse
 from pipelines.clock import VirtualClock
 from pipelines.events import ToolCalled, ToolReturned, TurnCommitted, UtteranceEnded, UtteranceStarted
 from pipelines.glove import GloveResponder
-from pipelines.turns.machine import TurnSettings
+from pipelines.turns.settings import TurnSettings
 from tests.agents.core.scenes import Anything, outline, talking
 from tests.pipelines.line import Line, Tale
 

@@ -23,7 +23,8 @@ from pipelines.turns.events import (
     UtteranceWritten,
     WordsHeard,
 )
-from pipelines.turns.machine import TurnMachine, TurnSettings
+from pipelines.turns.machine import TurnMachine
+from pipelines.turns.settings import TurnSettings
 from pipelines.vad.detector import SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
 
 Action = TypeVar("Action")

@@ -6,6 +6,7 @@ from pipelines.responder import Expectation, ExpectationKind
 from pipelines.turns.events import (
     Cause,
     Commit,
+    CutSound,
     DisplayBlocked,
     Drop,
     EngineFailed,
@@ -15,7 +16,7 @@ from pipelines.turns.events import (
     Resume,
     Speak,
 )
-from pipelines.vad.detector import SpeechProgressed
+from pipelines.vad.detector import SpeechEnded, SpeechProgressed
 from tests.pipelines.turns.story import NOTICED_S, Story
 
 YES_NO = Expectation(kind=ExpectationKind.YES_NO)
@@ -56,6 +57,31 @@ def test_a_pause_inside_a_dictated_number_does_not_end_the_turn() -> None:
     story.caller_says("Seven.", 4.0, 4.4)
     story.until(10)
     assert story.committed == ["One four. Two nine. Seven."]
+
+
+def test_words_in_a_sound_that_never_ends_are_answered() -> None:
+    story = Story()
+    segment = story.begin_speech(0.2, until=1.4)
+    story.words(segment, "What time is it?", 1.5, final=False)
+    story.until(9)
+    assert story.all(CutSound) == []
+    story.until(9.6)
+    assert story.times(CutSound) == [pytest.approx(9.5)]
+    story.feed(SpeechEnded(started_at=0.2, ended_at=9.59, voiced_s=1.2, level=0.1, sureness=0.9), 9.6)
+    # The hum goes on as a new sound, which does not postpone the answer by as much again.
+    story.begin_speech(9.6, until=9.7)
+    story.words(segment, "What time is it?", 9.8)
+    story.until(10.5)
+    assert story.committed == ["What time is it?"]
+
+
+def test_a_sound_without_words_after_a_question_does_not_keep_the_answer_for_ever() -> None:
+    story = Story()
+    story.caller_says("What time is it?", 0.2, 1.2)
+    story.begin_speech(1.5, until=4.0)
+    story.until(30)
+    assert story.times(Commit) == [pytest.approx(1.5 + 8.0)]
+    assert not story.silent()
 
 
 def test_the_groups_of_a_number_are_heard_as_one_sound_but_not_while_the_agent_speaks() -> None:

@@ -1,0 +1,41 @@
+"""A turn in progress: the sounds the caller's turn is made of so far, and when it is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pipelines.turns.segment import Segment
+
+__all__ = ["Turn"]
+
+
+@dataclass(slots=True)
+class Turn:
+    """What the caller has said since the last turn was committed; false while that is nothing."""
+
+    segments: list[Segment] = field(default_factory=list)
+    """At least one, once there is a turn, in the order their texts came."""
+    heard_at: float = 0.0
+    """When the latest text was there, seconds of the call's clock."""
+    due_at: float | None = None
+    """When it is to be committed if nothing more is said; ``None``: a text is still to come."""
+    reason: str = ""
+    """Why it is waited until then."""
+
+    def __bool__(self) -> bool:
+        return bool(self.segments)
+
+    def add(self, segment: Segment, now: float) -> None:
+        """Take a sound's final text into the turn."""
+        self.segments.append(segment)
+        self.heard_at = now
+
+    @property
+    def text(self) -> str:
+        """All of its words."""
+        return " ".join(segment.text.strip() for segment in self.segments)
+
+    @property
+    def ended_at(self) -> float:
+        """When its last sound ended."""
+        return self.segments[-1].last_at
