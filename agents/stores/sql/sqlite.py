@@ -66,7 +66,8 @@ class SqliteConnections:
 
     async def aclose(self) -> None:
         """Close everything."""
-        await asyncio.to_thread(self._close)
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._engine.dispose)
+        self._threads.shutdown(wait=False)
 
     def accept(self, connection: Connection) -> None:
         """Look whether the file is whole, changing nothing.
@@ -105,10 +106,6 @@ class SqliteConnections:
     def _write(self, work: Callable[[Connection], T]) -> T:
         with self._engine.begin() as connection:
             return work(connection)
-
-    def _close(self) -> None:
-        self._threads.shutdown()
-        self._engine.dispose()
 
 
 def _configure(connection: Any, _record: object) -> None:

@@ -14,6 +14,7 @@ from typing import Literal
 from pydantic import BaseModel
 from sqlalchemy import Engine, Pool, event
 
+import agents.stores.sql.postgres  # noqa: F401 - for processes forked from one that imported this
 from agents.core.errors import ConflictError
 from agents.core.glove import Glove
 from agents.core.messages import Message, ToolCall, Usage
