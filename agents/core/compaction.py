@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agents.core.errors import ModelError
+from agents.core.inbox import pending_lines
 from agents.core.messages import Message, Usage
 from agents.core.model import ModelFinished, ModelRequest, TextChunk
 from agents.core.pace import Pace
@@ -85,7 +86,8 @@ async def compact(glove: Glove, kept: Store, pace: Pace, *, share: float = 1.0, 
         await glove.subscribers.emit("compaction_end", current_token_consumption=used, summary_message=None)
         return
     words = next((message.text for message in reversed(history.messages) if message.from_person), "")
-    lines = [BEGIN, text.strip() or EMPTY, *([VERBATIM + words[:WORDS_KEPT]] if words else []), END]
+    latest = [VERBATIM + words[:WORDS_KEPT]] if words else []
+    lines = [BEGIN, text.strip() or EMPTY, *latest, *await pending_lines(kept), END]
     summary = Message(sender="user", text="\n".join(lines), id=glove.new_id(), is_compaction=True)
     await kept.append_messages([summary])
     # Counted once, and before the reset, so that what was used is exact and what is left counts the summary alone.

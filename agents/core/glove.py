@@ -17,6 +17,7 @@ from agents.core.events import Subscriber, Subscribers
 from agents.core.executor import Executor
 from agents.core.expectation import ExpectedAnswer
 from agents.core.floor import Floor
+from agents.core.inbox import INBOX_TOOL, inbox_tool
 from agents.core.messages import Message
 from agents.core.model import Model
 from agents.core.opening import LateResults, Opening, Said, Words, keep_late
@@ -24,7 +25,7 @@ from agents.core.pace import UNPACED, Pace
 from agents.core.permissions import Permissions
 from agents.core.request import Request
 from agents.core.selection import ToolSelection
-from agents.core.store import Store, tasks_of
+from agents.core.store import Store, inbox_of, tasks_of
 from agents.core.tasks import TASKS_TOOL, tasks_tool
 from agents.core.toolbox import Toolbox
 from agents.core.tools import Tool
@@ -69,7 +70,7 @@ class Glove:
         errands: tool calls that outlived their rounds.
         permissions: who may do what.
         compaction_wanted: whether there will be a compaction at the next opportunity.
-        closed: whether :meth:`aclose` was called.
+        closing: whether :meth:`aclose` is at work: nobody is told of results then.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Glove:
         self.errands = Errands()
         self.floor = Floor()
         self.executor = Executor(self.subscribers, self.permissions, self.errands, retries=max_retries)
-        self.closed = False
+        self.closing = False
         self._store: Store = MemoryStore() if store is None else store
         self._has_store = store is not None
         self._display = display
@@ -212,10 +213,10 @@ class Glove:
         return self
 
     def _add_framework_tools(self) -> None:
-        known = [tasks_tool()]
+        known = [tasks_tool(), inbox_tool()]
         wanted = {tool.name for tool in self._framework_tools.pick(known)}
-        serves = {TASKS_TOOL: tasks_of(self._store) is not None}
-        for tool in known:
+        serves = {TASKS_TOOL: tasks_of(self._store) is not None, INBOX_TOOL: inbox_of(self._store) is not None}
+        for tool in reversed(known):
             if tool.name in wanted and serves[tool.name]:
                 self._toolbox.first(tool)
             else:
@@ -319,13 +320,16 @@ class Glove:
     async def aclose(self) -> None:
         """End what runs behind the conversation, and wait for what may not be ended. Idempotent.
 
-        Results that nobody was told are kept in the conversation.
+        Results that nobody was told are kept in the conversation, which may be gone on with.
         """
-        self.closed = True
-        self.errands.abort("closed")
-        await self.errands.drain()
-        for call in self.errands.take():
-            await keep_late(self, call)
+        self.closing = True
+        try:
+            self.errands.abort("closed")
+            await self.errands.drain()
+            for call in self.errands.take():
+                await keep_late(self, call)
+        finally:
+            self.closing = False
 
     async def record(self, text: str, *, interrupted: bool = False) -> None:
         """Make words the agent said without its model part of the conversation.

@@ -10,6 +10,7 @@ from agents.core.compaction import EARLY, compact
 from agents.core.executor import Round
 from agents.core.expectation import ExpectedAnswer
 from agents.core.heard import apportion
+from agents.core.inbox import deliver_inbox, inbox_reminder
 from agents.core.messages import Message
 from agents.core.opening import Opening, keep_late
 from agents.core.pace import Pace
@@ -72,6 +73,7 @@ class Request:
         """Make what begins the request part of the conversation. Idempotent; :meth:`run` does it first."""
         if not self._opened:
             self._opened = True
+            await deliver_inbox(self._glove, self._kept)
             self._answers = await self._opening.store(self._glove, self._kept)
 
     async def run(self) -> Message:
@@ -92,17 +94,24 @@ class Request:
             if not self._answers:
                 return Message(sender="agent")
             self._expected = self._opening.expected
+            reminder = await inbox_reminder(self._kept)
             for _ in range(self._glove.max_turns):
                 self._signal.raise_if_aborted()
                 with self._signal.guard():
                     response = await respond(
-                        self._glove, self._kept, signal=self._signal, pace=self._pace, on_text=self._take
+                        self._glove,
+                        self._kept,
+                        reminder=reminder,
+                        signal=self._signal,
+                        pace=self._pace,
+                        on_text=self._take,
                     )
                 self._signal.raise_if_aborted()
                 if response.message.tool_calls:
                     await compact(self._glove, self._kept, self._pace, share=EARLY)
                 await self._keep(response)
                 if not response.message.tool_calls or not await self._run_tools(response):
+                    self._signal.raise_if_aborted()
                     return self._finish(response.message)
                 await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
             return self._finish(await self._give_up())
@@ -193,7 +202,7 @@ class Request:
     async def _late(self, running: RunningCall) -> None:
         """Take the result of a call that outlived its round, and see that it is told."""
         glove = self._glove
-        if running.dismissed or glove.closed:
+        if running.dismissed or glove.closing:
             glove.errands.forget(running)
             await keep_late(glove, running)
             return

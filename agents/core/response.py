@@ -35,13 +35,20 @@ class Response:
 
 
 async def respond(
-    glove: Glove, kept: Store, *, signal: AbortSignal, pace: Pace, on_text: Callable[[str], None]
+    glove: Glove,
+    kept: Store,
+    *,
+    reminder: tuple[Message, ...] = (),
+    signal: AbortSignal,
+    pace: Pace,
+    on_text: Callable[[str], None],
 ) -> Response:
     """Call the model once.
 
     Args:
         glove: whose model.
         kept: the conversation.
+        reminder: told behind the conversation, before the runtime context.
         signal: passed to whoever renders context.
         pace: accounts for the wait.
         on_text: takes the text as it comes, before anybody else.
@@ -55,7 +62,7 @@ async def respond(
     runtime = await glove.get_runtime_context(signal, now=pace.now())
     request = ModelRequest(
         system_prompt=glove.system_prompt,
-        messages=assemble(history, runtime),
+        messages=assemble(history, (*reminder, *runtime)),
         tools=tuple(tool.spec for tool in tools.values()),
     )
     text = ""

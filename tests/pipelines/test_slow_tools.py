@@ -9,6 +9,7 @@ import pytest
 
 from agents.core.cancellation import CANCEL_TOOL
 from agents.core.messages import Message
+from agents.core.prompt import History, assemble
 from agents.core.tools import Tool, ToolContext
 from agents.display import DisplayManager
 from agents.models.scripted import ScriptedCall, ScriptedResponse
@@ -186,6 +187,17 @@ def test_hanging_up_waits_for_a_tool_that_may_not_be_stopped_and_keeps_its_resul
     assert scene.over_at == pytest.approx(scene.line.times(ToolCalled)[0] + SLOW_S, abs=0.5)
     (late,) = [message for message in scene.stored if message.framework_context == "tool_result"]
     assert [(result.call_id, result.result.status) for result in late.tool_results] == [("c1", "success")]
+
+
+def test_hanging_up_in_a_round_keeps_a_tool_that_may_not_be_stopped_in_its_place() -> None:
+    async def tale(line: Line) -> None:
+        await line.says("find", "flights")
+        await line.silence(6)
+
+    scene = Scene(["Searching. ", CALL], tools=(search(unabortable=True),)).hold(tale)
+    assert scene.over_at == pytest.approx(scene.line.times(ToolCalled)[0] + SLOW_S, abs=0.5)
+    shown = assemble(History(messages=scene.stored))
+    assert outline(shown)[-1] == "results search=success"
 
 
 def test_a_host_that_stops_the_agent_stops_its_tool() -> None:

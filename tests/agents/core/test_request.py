@@ -393,7 +393,7 @@ async def test_context_providers_may_return_messages() -> None:
     assert outline(model.requests[0].messages) == ["user: Hello", "[runtime] a", "[runtime] b"]
 
 
-@pytest.mark.parametrize("ticks", range(18))
+@pytest.mark.parametrize("ticks", range(36))
 async def test_abort_at_any_moment_leaves_a_conversation_the_wire_accepts(ticks: int) -> None:
     async def pause() -> None:
         await asyncio.sleep(0)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents.core.glove import Glove
+from agents.core.inbox import INBOX_TOOL
 from agents.core.selection import ToolSelection
 from agents.core.store import tasks_of
 from agents.core.tasks import TASKS_TOOL
@@ -18,7 +19,7 @@ class Plain:
         self._store = MemoryStore()
 
     def __getattr__(self, name: str) -> Any:
-        if "task" in name:
+        if "task" in name or "inbox" in name:
             raise AttributeError(name)
         return getattr(self._store, name)
 
@@ -71,12 +72,14 @@ def test_the_tool_is_first_once_and_there_only_for_a_store_that_keeps_tasks() ->
     glove = Glove(model=ScriptedModel()).fold(echo())
     glove.build()
     glove.build(MemoryStore())
-    assert names(glove) == [TASKS_TOOL, "echo"]
+    assert names(glove) == [TASKS_TOOL, INBOX_TOOL, "echo"]
     glove.rebuild(Plain())
     assert names(glove) == ["echo"]
     glove.rebuild(MemoryStore())
-    assert names(glove) == [TASKS_TOOL, "echo"]
-    denied = Glove(model=ScriptedModel(), framework_tools=ToolSelection(deny=("update_tasks",))).fold(echo())
+    assert names(glove) == [TASKS_TOOL, INBOX_TOOL, "echo"]
+    denied = Glove(model=ScriptedModel(), framework_tools=ToolSelection(deny=("update_tasks", "post_to_inbox"))).fold(
+        echo()
+    )
     assert names(denied.build()) == ["echo"]
 
 
