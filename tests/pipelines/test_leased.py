@@ -16,8 +16,7 @@ class Archive:
     async def keep(self, text: str, *, twice: bool = False) -> int:
         # Real work in a thread: on virtual time nobody could wait for it without a lease.
         with ThreadPoolExecutor(1) as threads:
-            work = self.kept.extend, [text] * (1 + twice)
-            await asyncio.get_running_loop().run_in_executor(threads, *work)
+            await asyncio.get_running_loop().run_in_executor(threads, self.kept.extend, [text] * (1 + twice))
         return len(self.kept)
 
     def count(self) -> int:
