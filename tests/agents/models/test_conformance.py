@@ -15,8 +15,9 @@ from agents.core.errors import AbortError, ModelError
 from agents.core.glove import Glove
 from agents.core.messages import ContentPart, Message, ToolCall, ToolResult, ToolResultData, Usage
 from agents.core.model import Model, ModelFinished, ModelRequest, TextChunk, ToolCalled, close_model
+from agents.core.tools import Tool, ToolContext
 from agents.models.wording import CONTEXT_PREFIX
-from tests.agents.core.scenes import echo, hanging
+from tests.agents.core.scenes import Anything, echo, hanging
 from tests.agents.models.wire_server import Answer, WireServer
 from tests.agents.models.wires import WIRES, Ask, Say, Think, Wire
 
@@ -217,6 +218,34 @@ async def test_only_what_was_heard_of_a_reply_goes_back(wire: Wire) -> None:
     assert lines[:2] == ["user: Hello", "assistant: It is x"]
     assert lines[2].startswith(f"user: {CONTEXT_PREFIX}The caller interrupted you here.")
     assert lines[3:] == ["user: Stop"]
+
+
+async def test_a_result_that_comes_late_is_told_in_words_and_its_call_says_that_it_ran(wire: Wire) -> None:
+    answers = [
+        wire.answer(THOUGHT, Ask(id="a", name="search"), end="tool_calls"),
+        wire.answer(Say(pieces=("Nine.",))),
+        wire.answer(Say(pieces=("Three.",))),
+    ]
+    started, free = asyncio.Event(), asyncio.Event()
+
+    async def search(given: Anything, ctx: ToolContext) -> dict[str, int]:
+        started.set()
+        await free.wait()
+        return {"flights": 3}
+
+    async with talking_to(wire, *answers) as (server, model):
+        glove = Glove(model=model).fold(Tool(name="search", description="Searches.", input=Anything, do=search))
+        first = asyncio.ensure_future(glove.process_request("Find flights"))
+        await asyncio.wait_for(started.wait(), 5)
+        assert (await glove.process_request("What time is it?")).text == "Nine."
+        await first
+        free.set()
+        await glove.errands.drain()
+    meanwhile, later = ([line for line in wire.outline(body) if line[:7] != "thought"] for body in server.bodies[1:])
+    assert meanwhile[:2] == later[:2] == ["user: Find flights", "call a search {}"]
+    assert meanwhile[2].startswith("result a ") and meanwhile[3] == "user: What time is it?"
+    assert later[2:5] == [meanwhile[2], "user: What time is it?", "assistant: Nine."]
+    assert later[5].startswith(f"user: {CONTEXT_PREFIX}") and '{"flights": 3}' in later[5]
 
 
 async def test_the_agent_may_speak_first(wire: Wire) -> None:
