@@ -38,6 +38,10 @@ VoiceQuestion: TypeAlias = str | Callable[[Any], str]
 """How leave is asked for by voice: a question of yes or no, or a function that makes it from the input."""
 
 
+NO_OBJECT = "expected a JSON object; the call was broken or cut off, so make it again, and shorter if it was long"
+"""What a model is told of an input that is none: a response that meets its token limit ends in the middle of a call."""
+
+
 class InvalidInputError(Exception):
     """The model's input does not fit; ``problems`` maps paths to what is wrong."""
 
@@ -95,7 +99,7 @@ class Tool:
             InvalidInputError: it does not fit.
         """
         if not isinstance(input_args, dict):
-            raise InvalidInputError({"(input)": "expected a JSON object"})
+            raise InvalidInputError({"(input)": NO_OBJECT})
         if isinstance(self.input, dict):
             return input_args
         try:

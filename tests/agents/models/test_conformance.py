@@ -171,7 +171,7 @@ async def test_a_call_that_cannot_run_is_an_error_the_model_reads(
         assert (await glove.process_request("Hello")).text == "Done."
     (_, call, result) = wire.outline(server.bodies[1])
     assert call == f"call a {name} {shown}"
-    assert result.startswith(f"result a Error: {problem}")
+    assert result.startswith(f"result a Error: {problem}") and ("cut off" in result) == ("INVALID_JSON" in shown)
     assert wire.outline(server.bodies[2])[-1] == "result b echo:x"
 
 
