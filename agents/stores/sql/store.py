@@ -100,7 +100,6 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
     async def add_tokens(self, usage: Usage) -> None:
         """Count what a model call used."""
         columns = conversations.c
-
         changes: dict[str, Any] = {
             "tokens": columns.tokens + usage.tokens_in + usage.tokens_out,
             "tokens_in": columns.tokens_in + usage.tokens_in,
