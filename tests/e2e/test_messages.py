@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("people")
 
 @pytest.mark.parametrize(
     ("number", "phone", "choice"),
-    [("279413658", False, "phone"), ("279413658", True, "by-phone")],
+    [("279413658", False, "phone"), ("914857203", True, "by-phone")],
     ids=["wideband", "phone band"],
 )
 def test_a_message_with_a_persons_number_is_read_back_without_a_fault_and_kept_once(
