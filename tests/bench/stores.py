@@ -40,7 +40,7 @@ def figures() -> Iterator[Figure]:
             aim="as in a short one",
             measured=f"{long:.1f} ms ({short:.1f})",
             good=long <= 1.2 * short,
-            how=f"in brackets the short one; two messages, window, tokens, turn, what was heard; synced; medians of {TURNS}",
+            how=f"(short one); two messages, window, tokens, turn, what was heard; synced; medians of {TURNS}",
         )
 
 
