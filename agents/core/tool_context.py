@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -52,7 +52,15 @@ class ToolContext:
     def display(self) -> ToolDisplay | None:
         """The screen there is now; ``None`` when nobody has one."""
         display = self.glove.display
-        return None if display is None else ToolDisplay(display, self.tool, self.running)
+        return None if display is None else ToolDisplay(display, self)
+
+    def waiting(self) -> AbstractAsyncContextManager[None]:
+        """Wait inside for somebody else: a person, a machine far away. No work is done here, so none is accounted for.
+
+        Without it the whole run of a tool is work; that matters where time is charged: in tests, in recorded calls.
+        """
+        work = self.running.work
+        return nullcontext() if work is None else work.paused()
 
     def expect(self, kind: AnswerKind, *, choices: tuple[str, ...] = (), length: int | None = None) -> None:
         """Say what sort of answer the question in this tool's result wants. The latest call holds.
@@ -70,14 +78,13 @@ class ToolDisplay:
 
     Args:
         display: the screen.
-        tool: whose slots these are.
-        running: the call that pushes.
+        context: of the call whose slots these are.
     """
 
-    def __init__(self, display: DisplayManager, tool: Tool, running: RunningCall) -> None:
+    def __init__(self, display: DisplayManager, context: ToolContext) -> None:
         self._display = display
-        self._tool = tool
-        self._running = running
+        self._context = context
+        self._tool = context.tool
 
     def push_and_forget(
         self, renderer: str, input: Mapping[str, Any] | None = None, *, strategy: DisplayStrategy | None = None
@@ -111,8 +118,7 @@ class ToolDisplay:
     ) -> Any:
         """Show something and wait for its answer; see :meth:`DisplayManager.push_and_wait`."""
         chosen = strategy or self._tool.display_strategy
-        work = self._running.work
-        async with nullcontext() if work is None else work.paused():
+        async with self._context.waiting():
             return await self._display.push_and_wait(
                 renderer, input, answer=answer, owner=self._tool.name, strategy=chosen
             )
