@@ -113,7 +113,7 @@ class Executor:
                 rest, goes_on = NOT_STARTED, True
                 continue
             expected = running.expected or expected
-            result = await self._tell(round, running.result or _result(call, LEFT_BEHIND))
+            result = await self._tell(round, running.result or _timed(running, LEFT_BEHIND, round.pace))
             results.append(result)
             if result.result.status == "aborted" and not aborted_before:
                 rest = ABORTED_BEFORE
@@ -130,10 +130,7 @@ class Executor:
         running.follow(round.signal)
         task = running.start(self._work(running, round))
         try:
-            with round.way.guard():
-                await running.wait()
-        except AbortError:
-            if not await running.wait(PATIENCE_S):
+            if not await _wait(running, round.way):
                 self._detach(running, task)
                 return False
         except asyncio.CancelledError:
@@ -156,8 +153,7 @@ class Executor:
     async def _work(self, running: RunningCall, round: Round) -> None:
         """Do everything a call needs, from its permission to its summary."""
         outcome = await self._outcome(running, round)
-        took_ms = (round.pace.now() - running.started) * 1000
-        running.finish(replace(_result(running.call, outcome), duration_ms=took_ms))
+        running.finish(_timed(running, outcome, round.pace))
         if running.detached and running.result is not None:
             await self._tell(round, running.result)
             await round.late(running)
@@ -260,8 +256,21 @@ class Executor:
         return ToolResultData(status="error", message=failure, data=note)
 
 
+async def _wait(running: RunningCall, way: AbortSignal) -> bool:
+    """Wait for a call's end; a little while only, when it is to make way. Return whether it ended."""
+    try:
+        with way.guard():
+            return await running.wait()
+    except AbortError:
+        return await running.wait(PATIENCE_S)
+
+
 def _result(call: ToolCall, outcome: ToolResultData) -> ToolResult:
     return ToolResult(tool_name=call.tool_name, call_id=call.id, result=outcome)
+
+
+def _timed(running: RunningCall, outcome: ToolResultData, pace: Pace) -> ToolResult:
+    return replace(_result(running.call, outcome), duration_ms=(pace.now() - running.started) * 1000)
 
 
 def _is_cancelled() -> bool:

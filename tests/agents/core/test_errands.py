@@ -187,6 +187,18 @@ async def test_an_explicit_abort_ends_a_call_that_outlived_its_round() -> None:
     assert slow.ended == ["cancelled"]
 
 
+async def test_a_request_that_is_cancelled_while_it_makes_way_leaves_no_tool_behind() -> None:
+    slow = Slow()
+    glove, _ = talking([search()], "Nine.", tools=(slow.tool,))
+    first = await begun(glove, slow)
+    second = asyncio.ensure_future(glove.process_request("What time is it?"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    first.cancel()
+    assert (await second).text == "Nine."
+    assert slow.ended == ["cancelled"] and glove.errands.running == ()
+
+
 async def test_a_cancelled_request_leaves_a_tool_that_may_not_be_stopped_to_its_end() -> None:
     slow = Slow(unabortable=True)
     glove, model = talking([search()], "Three.", "Yes.", tools=(slow.tool,))
