@@ -187,6 +187,20 @@ async def test_an_explicit_abort_ends_a_call_that_outlived_its_round() -> None:
     assert slow.ended == ["cancelled"]
 
 
+async def test_a_request_that_gives_way_says_nothing_more_though_its_tool_ended_in_time() -> None:
+    slow = Slow()
+    glove, model = talking([search(), ScriptedCall(name="echo")], "Nine.", tools=(slow.tool, echo()))
+    request = glove.begin("Find flights")
+    running = asyncio.ensure_future(request.run())
+    await asyncio.wait_for(slow.started.wait(), 5)
+    request.give_way()
+    slow.free.set()
+    with pytest.raises(AbortError, match="gave way"):
+        await running
+    await glove.process_request("What time is it?")
+    assert outline(model.requests[1].messages)[2:] == ["results search=success,echo=aborted", "user: What time is it?"]
+
+
 async def test_a_request_that_is_cancelled_while_it_makes_way_leaves_no_tool_behind() -> None:
     slow = Slow()
     glove, _ = talking([search()], "Nine.", tools=(slow.tool,))

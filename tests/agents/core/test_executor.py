@@ -241,6 +241,24 @@ async def test_an_unabortable_tool_runs_to_its_end_and_those_after_it_do_not_sta
     assert ended == ["paid", "paid"]
 
 
+async def test_an_unabortable_tool_that_begins_after_the_abort_has_all_the_time_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running, "CLEANUP_LIMIT_S", 0.001)
+    signal = AbortSignal()
+
+    async def pay(given: Anything, ctx: ToolContext) -> str:
+        signal.abort()
+        await asyncio.sleep(0.02)
+        return "paid"
+
+    paying = Tool(name="pay", description="", input=Anything, do=pay, unabortable=True)
+    glove, _ = talking([ScriptedCall(name="pay"), ScriptedCall(name="pay")], tools=(paying,))
+    with pytest.raises(AbortError):
+        await glove.process_request("Go", signal)
+    assert outline(await glove.store.get_messages())[-1] == "results pay=success,pay=success"
+
+
 async def test_when_an_abort_stops_a_tool_nothing_more_of_the_round_is_begun() -> None:
     hang, started, _ = hanging()
     paying = replace(echo("pay"), unabortable=True)
@@ -362,6 +380,30 @@ async def test_a_call_made_again_after_a_crash_has_the_key_of_the_one_that_was_l
     await glove.process_request("Once more")
     assert keys[0] == keys[1] and len(set(keys)) == 3
     assert all(key.startswith(f"{glove.store.identifier}:") for key in keys)
+
+
+async def test_a_call_that_is_lost_twice_keeps_its_first_key() -> None:
+    keys: list[str] = []
+    begun = asyncio.Event()
+
+    async def do(given: Anything, ctx: ToolContext) -> str:
+        keys.append(ctx.idempotency_key)
+        begun.set()
+        if len(keys) < 3:
+            await asyncio.Event().wait()
+        return "booked"
+
+    call = [ScriptedCall(name="book", input={"word": "Rome"})]
+    tool = Tool(name="book", description="", input=Anything, do=do)
+    glove, _ = talking(call, call, call, "Done.", tools=(tool,))
+    for _ in range(2):
+        begun.clear()
+        running = asyncio.ensure_future(glove.process_request("Go"))
+        await asyncio.wait_for(begun.wait(), 5)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    await glove.process_request("Go")
+    assert len(keys) == 3 and len(set(keys)) == 1
 
 
 async def test_a_result_recorded_before_a_crash_of_the_round_is_shown_and_not_lost() -> None:
