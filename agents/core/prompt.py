@@ -59,6 +59,8 @@ def assemble(history: History, runtime: Sequence[Message] = ()) -> tuple[Message
     repair = _Repair(history)
     shown: list[Message] = []
     for place, message in enumerate(history.messages):
+        if message.tool_results and message.framework_context is None:
+            continue  # They stand behind their calls.
         if message.tool_calls or message.tool_results or message.id in history.settlements:
             shown.extend(repair.parts(place, message))
         elif message.text or message.content:  # Nearly all of a long conversation: there is nothing to repair.
@@ -96,7 +98,7 @@ class _Repair:
         if message.text or message.tool_calls or message.content:
             yield message
         if message.tool_calls:
-            outcomes = tuple(self._summarised(place, self._outcome(call)) for call in message.tool_calls)
+            outcomes = tuple([self._summarised(place, self._outcome(call)) for call in message.tool_calls])
             yield Message(sender="user", text=RESULTS_TEXT, tool_results=outcomes)
         if cut and message.text:
             yield Message(sender="user", text=INTERRUPTED_NOTE, framework_context="runtime")
