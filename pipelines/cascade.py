@@ -35,6 +35,7 @@ from pipelines.playout.output import AudioOutput
 from pipelines.playout.player import PlayerSettings
 from pipelines.playout.utterance import UtteranceKind
 from pipelines.responder import (
+    Draft,
     Expectation,
     ExpectationKind,
     Reply,
@@ -60,6 +61,7 @@ from pipelines.turns.events import (
     Hold,
     Note,
     NoteKind,
+    Prepare,
     Report,
     ResultReady,
     Resume,
@@ -156,6 +158,8 @@ class Cascade:
         self._timer: Timer | None = None
         self._replies: dict[int, Reply] = {}
         """Replies being made, by utterance."""
+        self._prepared: tuple[str, Draft] | None = None
+        """A draft that was not asked for yet, and its words."""
         self._unsettled: set[asyncio.Task[None]] = set()
         self._calls: dict[str, int | None] = {}
         """The turns of tool calls that have not returned, by call."""
@@ -221,6 +225,7 @@ class Cascade:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._discard_draft()
         for reply in list(self._replies.values()):
             reply.abort()
         self._speaker.stop()
@@ -285,6 +290,8 @@ class Cascade:
                 self._tell(OutputResumed())
             case Cancel():
                 self._cancel(action)
+            case Prepare():
+                self._prepare(action)
             case Commit():
                 self._commit(action)
             case Report():
@@ -340,7 +347,28 @@ class Cascade:
             )
         )
         answer = _Answer(utterance=action.utterance, kind="reply", turn=action.turn)
-        self._answer(answer, lambda: self._responder.draft(action.text).commit())
+        self._answer(answer, lambda: self._drafted(action.text).commit())
+
+    def _prepare(self, action: Prepare) -> None:
+        self._discard_draft()
+        try:
+            self._prepared = (action.text, self._responder.draft(action.text))
+        except Exception as error:  # noqa: BLE001 - an agent's boundary: whatever it raises, the call goes on
+            self._tell(trouble("model", error, known=ResponderError))
+
+    def _drafted(self, text: str) -> Draft:
+        """The draft of just these words, or a fresh one."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and prepared[0] == text:
+            return prepared[1]
+        if prepared is not None:
+            prepared[1].discard()
+        return self._responder.draft(text)
+
+    def _discard_draft(self) -> None:
+        if self._prepared is not None:
+            self._prepared[1].discard()
+            self._prepared = None
 
     def _answer(self, answer: _Answer, begin: Callable[[], Reply]) -> None:
         settled = self._speaker.begin(answer.utterance, answer.kind, turn=answer.turn)

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
 
 from agents.core.abort import AbortSignal
+from agents.core.draft import ModelDraft
 from agents.core.errors import AbortError, GloveError
 from agents.core.events import EventType
 from agents.core.glove import Glove
@@ -77,8 +78,9 @@ class GloveResponder:
         return self._glove.display is not None and self._glove.display.blocked
 
     def draft(self, text: str) -> _Draft:
-        """Prepare an answer; the model is not called before the commit."""
-        return _Draft(self, text)
+        """Prepare an answer: the model is called already, if nothing is being answered or settled just now."""
+        idle = self._latest is None or self._latest.over
+        return _Draft(self, text, self._glove.draft(text, pace=_CallPace(self._clock)) if idle else None)
 
     def overheard(self, text: str) -> None:
         """Keep words that were no turn for the next model call."""
@@ -101,10 +103,11 @@ class GloveResponder:
         """End slow tools, and wait for those that may not be ended."""
         await self._glove.aclose()
 
-    def reply(self, text: str) -> _Reply:
-        """Begin the answer to committed words, behind the latest one."""
+    def reply(self, text: str, draft: ModelDraft | None = None) -> _Reply:
+        """Begin the answer to committed words, behind the latest one; an answer may have been drafted."""
         signal = AbortSignal()
-        return self._follow(self._glove.begin(text, signal=signal, pace=_CallPace(self._clock)), signal)
+        request = self._glove.begin(text, signal=signal, pace=_CallPace(self._clock), draft=draft)
+        return self._follow(request, signal)
 
     def _follow(self, request: Request, signal: AbortSignal) -> _Reply:
         self._latest = _Reply(self._glove, request, signal, self._feed, self._clock, after=self._latest)
@@ -112,19 +115,30 @@ class GloveResponder:
 
 
 class _Draft:
-    def __init__(self, responder: GloveResponder, text: str) -> None:
+    """Words, and the model's answer to them if it may be asked for beforehand.
+
+    Its task ends when the answer is whole, when it is discarded, or when the reply that took it up ends.
+    """
+
+    def __init__(self, responder: GloveResponder, text: str, ahead: ModelDraft | None) -> None:
         self._responder = responder
         self._text = text
+        self._ahead = ahead
+        self._writing = None if ahead is None else asyncio.create_task(ahead.run())
         self._open = True
 
     def commit(self) -> _Reply:
         if not self._open:
             raise RuntimeError("this draft was committed or discarded before; make a new one")
         self._open = False
-        return self._responder.reply(self._text)
+        if self._ahead is not None and not self._ahead.begun:
+            self._ahead.discard()  # it was asked for at once: there is no time to use
+        return self._responder.reply(self._text, self._ahead)
 
     def discard(self) -> None:
         self._open = False
+        if self._ahead is not None:
+            self._ahead.discard()
 
 
 class _Reply:
@@ -147,6 +161,12 @@ class _Reply:
         self._clock = clock
         self._after = after
         self._settled = asyncio.Event()
+        self._done = False
+
+    @property
+    def over(self) -> bool:
+        """Whether it is made and settled: nothing of it will change any more."""
+        return self._done and self._settled.is_set()
 
     async def events(self) -> AsyncGenerator[ResponderEvent, None]:
         """Run the request in a task of its own, which ends with this iterator; close the iterator when leaving it."""
@@ -166,6 +186,7 @@ class _Reply:
                 channel.get_nowait()
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+            self._done = True
             if not self._request.worded:
                 self._settled.set()
 

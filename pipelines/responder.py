@@ -160,7 +160,7 @@ class Responder(Protocol):
         ...
 
     def draft(self, text: str) -> Draft:
-        """Prepare an answer to the caller's words."""
+        """Prepare an answer to what are likely the caller's words. Whoever can, begins to answer already."""
         ...
 
     def overheard(self, text: str) -> None:

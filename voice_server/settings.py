@@ -59,6 +59,13 @@ class Settings(BaseSettings):
     endpointing_ceiling_ms: int = _setting(
         2_800, "longest silence that is waited for more words", unit="ms", ge=0, le=60_000
     )
+    drafts: int = _setting(
+        2,
+        "how often in a turn the model is asked already while more words are waited for; 0 costs no tokens in vain",
+        unit="per turn",
+        ge=0,
+        le=2,
+    )
     log_level: Literal["debug", "info", "warning", "error"] = _setting("warning", "what is logged, to stderr")
 
     @model_validator(mode="after")

@@ -168,7 +168,8 @@ def _turn_settings(settings: Settings) -> TurnSettings:
     return TurnSettings(
         endpointing=Endpointing(
             floor=settings.endpointing_floor_ms / 1000, ceiling=settings.endpointing_ceiling_ms / 1000
-        )
+        ),
+        drafts=settings.drafts,
     )
 
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 from agents.core.abort import AbortSignal
 from agents.core.cancellation import cancel_tool
 from agents.core.compaction import Compaction, compact
+from agents.core.draft import ModelDraft
 from agents.core.errands import Errands
 from agents.core.errors import DefinitionError
 from agents.core.events import Subscriber, Subscribers
@@ -18,7 +19,7 @@ from agents.core.executor import Executor
 from agents.core.expectation import ExpectedAnswer
 from agents.core.floor import Floor
 from agents.core.inbox import INBOX_TOOL, inbox_tool
-from agents.core.messages import Message
+from agents.core.messages import Message, Usage
 from agents.core.model import Model
 from agents.core.opening import LateResults, Opening, Said, Words, keep_late
 from agents.core.pace import UNPACED, Pace
@@ -63,6 +64,7 @@ class Glove:
         enable_tool_result_summary: whether the model is shown results of earlier turns as their summaries.
         compaction: when and how the conversation is summed up; ``None``: never.
         framework_tools: which of the tools the framework brings are wanted; all that the store can serve by default.
+        drafts: whether the model may be called on words that are not a message yet; may be changed at any time.
         new_id: makes message ids that are unique in the store.
 
     Attributes:
@@ -70,6 +72,7 @@ class Glove:
         errands: tool calls that outlived their rounds.
         permissions: who may do what.
         compaction_wanted: whether there will be a compaction at the next opportunity.
+        discarded_usage: tokens of drafts that nobody took up, where the provider told them.
         closing: whether :meth:`aclose` is at work: nobody is told of results then.
     """
 
@@ -86,6 +89,7 @@ class Glove:
         enable_tool_result_summary: bool = False,
         compaction: Compaction | None = None,
         framework_tools: ToolSelection | None = None,
+        drafts: bool = True,
         new_id: Callable[[], str] = _random_id,
     ) -> None:
         self.model = model
@@ -103,6 +107,8 @@ class Glove:
         self.floor = Floor()
         self.executor = Executor(self.subscribers, self.permissions, self.errands, retries=max_retries)
         self.closing = False
+        self.drafts = drafts
+        self.discarded_usage = Usage()
         self._store: Store = MemoryStore() if store is None else store
         self._has_store = store is not None
         self._display = display
@@ -249,40 +255,76 @@ class Glove:
     async def get_runtime_context(
         self, signal: AbortSignal | None = None, *, now: float | None = None
     ) -> tuple[Message, ...]:
-        """Ask all providers, in the order added; empty answers are dropped. Their errors are the caller's.
+        """Ask all providers, in the order added, and tell subscribers; empty answers are dropped.
 
         Args:
             signal: stops the asking.
             now: seconds, of the pace requests are run by; tells how long running calls have run.
+
+        Raises:
+            Exception: whatever a provider raises.
         """
-        if not self._providers and not self.errands.running:
-            return ()
+        messages = await self.render_context(signal, now=now)
+        if self._providers or self.errands.running:
+            await self.subscribers.emit("runtime_context", messages=deepcopy(list(messages)))
+        return messages
+
+    async def render_context(
+        self, signal: AbortSignal | None = None, *, now: float | None = None
+    ) -> tuple[Message, ...]:
+        """Ask all providers like :meth:`get_runtime_context`, and tell nobody."""
         messages: list[Message] = []
         for provider in tuple(self._providers):
             context = provider(signal)
             messages.extend(_as_messages(await context if inspect.isawaitable(context) else context))
         messages.extend(_as_messages(self.errands.render(UNPACED.now() if now is None else now)))
-        await self.subscribers.emit("runtime_context", messages=deepcopy(messages))
         return tuple(messages)
 
     # ------------------------------------------------------------------------------------------------ what it does
 
-    def begin(self, said: Said, *, signal: AbortSignal | None = None, pace: Pace = UNPACED) -> Request:
-        """Prepare a request; nothing happens until it is run.
+    def draft(self, said: str, *, pace: Pace = UNPACED) -> ModelDraft:
+        """Prepare a first model call on words that may become a message; run it in a task of its own.
+
+        Nothing is stored, told or run of it. Give it to :meth:`begin`, or discard it.
 
         Raises:
             DefinitionError: the glove was not built, and something is wrong with its definition.
         """
-        return self._begin(Words(said), signal, pace)
+        if not self._built:
+            self.build()
+        return ModelDraft(self, said, pace=pace)
+
+    def begin(
+        self,
+        said: Said,
+        *,
+        signal: AbortSignal | None = None,
+        pace: Pace = UNPACED,
+        draft: ModelDraft | None = None,
+    ) -> Request:
+        """Prepare a request; nothing happens until it is run.
+
+        Args:
+            said: the user's words, or content parts.
+            signal: stops the work.
+            pace: accounts for the waits.
+            draft: an answer that may be there already; it is used if it answers just what the model would be asked.
+
+        Raises:
+            DefinitionError: the glove was not built, and something is wrong with its definition.
+        """
+        return self._begin(Words(said), signal, pace, draft)
 
     def begin_report(self, *, signal: AbortSignal | None = None, pace: Pace = UNPACED) -> Request:
         """Prepare a request that tells what the calls have come to that outlived their rounds, if any has ended."""
         return self._begin(LateResults(), signal, pace)
 
-    def _begin(self, opening: Opening, signal: AbortSignal | None, pace: Pace) -> Request:
+    def _begin(
+        self, opening: Opening, signal: AbortSignal | None, pace: Pace, draft: ModelDraft | None = None
+    ) -> Request:
         if not self._built:
             self.build()
-        return Request(self, opening, signal=signal or AbortSignal(), pace=pace)
+        return Request(self, opening, signal=signal or AbortSignal(), pace=pace, draft=draft)
 
     async def process_request(self, said: Said, signal: AbortSignal | None = None) -> Message:
         """Answer a message.

@@ -20,6 +20,7 @@ from agents.core.running import RunningCall
 from agents.core.tools import Tool, ToolContext
 
 if TYPE_CHECKING:
+    from agents.core.draft import ModelDraft
     from agents.core.glove import Glove
 
 __all__ = ["TURN_LIMIT_TEXT", "Request"]
@@ -38,7 +39,15 @@ class Request:
         partial: text of a model response that is not in the store, because the request was aborted or failed in it.
     """
 
-    def __init__(self, glove: Glove, opening: Opening, *, signal: AbortSignal, pace: Pace) -> None:
+    def __init__(
+        self,
+        glove: Glove,
+        opening: Opening,
+        *,
+        signal: AbortSignal,
+        pace: Pace,
+        draft: ModelDraft | None = None,
+    ) -> None:
         self.replies: list[Message] = []
         self.partial = ""
         self._glove = glove
@@ -46,6 +55,7 @@ class Request:
         self._opening = opening
         self._signal = signal
         self._pace = pace
+        self._draft = draft
         self._way = AbortSignal()
         self._leaving = False
         self._in_round = False
@@ -86,35 +96,43 @@ class Request:
             AbortError: the signal was set. Results of tools that had run are stored.
             ModelError: the model failed; the conversation is as it was after the last finished step.
         """
-        async with self._glove.floor.taken(self, urgent=self._opening.urgent):
-            if not self._opened:
-                # Before the words are stored, for behind them the model would be shown a summary and no question.
-                await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
-            await self.open()
-            if not self._answers:
-                return Message(sender="agent")
-            self._expected = self._opening.expected
-            reminder = await inbox_reminder(self._kept)
-            for _ in range(self._glove.max_turns):
+        try:
+            async with self._glove.floor.taken(self, urgent=self._opening.urgent):
+                return await self._answer()
+        finally:
+            if self._draft is not None:
+                self._draft.discard()
+
+    async def _answer(self) -> Message:
+        if not self._opened:
+            # Before the words are stored, for behind them the model would be shown a summary and no question.
+            await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
+        await self.open()
+        if not self._answers:
+            return Message(sender="agent")
+        self._expected = self._opening.expected
+        reminder = await inbox_reminder(self._kept)
+        for _ in range(self._glove.max_turns):
+            self._signal.raise_if_aborted()
+            with self._signal.guard():
+                response = await respond(
+                    self._glove,
+                    self._kept,
+                    reminder=reminder,
+                    signal=self._signal,
+                    pace=self._pace,
+                    draft=self._draft,
+                    on_text=self._take,
+                )
+            self._signal.raise_if_aborted()
+            if response.message.tool_calls:
+                await compact(self._glove, self._kept, self._pace, share=EARLY)
+            await self._keep(response)
+            if not response.message.tool_calls or not await self._run_tools(response):
                 self._signal.raise_if_aborted()
-                with self._signal.guard():
-                    response = await respond(
-                        self._glove,
-                        self._kept,
-                        reminder=reminder,
-                        signal=self._signal,
-                        pace=self._pace,
-                        on_text=self._take,
-                    )
-                self._signal.raise_if_aborted()
-                if response.message.tool_calls:
-                    await compact(self._glove, self._kept, self._pace, share=EARLY)
-                await self._keep(response)
-                if not response.message.tool_calls or not await self._run_tools(response):
-                    self._signal.raise_if_aborted()
-                    return self._finish(response.message)
-                await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
-            return self._finish(await self._give_up())
+                return self._finish(response.message)
+            await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
+        return self._finish(await self._give_up())
 
     async def settle(self, heard: str, *, interrupted: bool) -> None:
         """Record what was heard of the replies; a partial one is stored now, if a word of it was heard.

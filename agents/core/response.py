@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.core.abort import AbortSignal
 from agents.core.identity import Identities
+from agents.core.inbox import inbox_reminder
 from agents.core.messages import Message, ToolCall, ToolResult, Usage
 from agents.core.model import ModelFinished, ModelRequest, TextChunk, ToolCalled
 from agents.core.pace import Pace
@@ -17,9 +18,21 @@ from agents.core.store import Store, results_of
 from agents.core.tools import Tool
 
 if TYPE_CHECKING:
+    from agents.core.draft import ModelDraft
     from agents.core.glove import Glove
 
-__all__ = ["Response", "known", "read_history", "respond"]
+__all__ = ["Prepared", "Response", "known", "prepare", "read_history", "respond"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What a model is to be asked."""
+
+    request: ModelRequest
+    tools: Mapping[str, Tool]
+    """What it is offered, by lower-case name."""
+    identities: Identities
+    """Who the calls are that it has made so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +54,10 @@ async def respond(
     reminder: tuple[Message, ...] = (),
     signal: AbortSignal,
     pace: Pace,
+    draft: ModelDraft | None = None,
     on_text: Callable[[str], None],
 ) -> Response:
-    """Call the model once.
+    """Call the model once, or take up a draft that has asked it the same.
 
     Args:
         glove: whose model.
@@ -51,24 +65,21 @@ async def respond(
         reminder: told behind the conversation, before the runtime context.
         signal: passed to whoever renders context.
         pace: accounts for the wait.
+        draft: an answer that may be there already.
         on_text: takes the text as it comes, before anybody else.
 
     Raises:
         ModelError: the model failed.
     """
-    history = await read_history(glove, kept)
-    identities = Identities(kept.identifier, history.messages, history.lost)
-    tools = glove.offered
-    runtime = await glove.get_runtime_context(signal, now=pace.now())
-    request = ModelRequest(
-        system_prompt=glove.system_prompt,
-        messages=assemble(history, (*reminder, *runtime)),
-        tools=tuple(tool.spec for tool in tools.values()),
-    )
+    prepared = await prepare(glove, kept, reminder=reminder, signal=signal, pace=pace)
+    identities = prepared.identities
+    drafted = None if draft is None else draft.take(prepared.request, glove.model)
+    stream = glove.model.stream(prepared.request) if drafted is None else drafted
     text = ""
     calls: list[ToolCall] = []
     finished = ModelFinished()
-    async with aclosing(glove.model.stream(request)) as stream, aclosing(pace.model(stream)) as events:
+    # A draft's own task accounts for its waits.
+    async with aclosing(stream), aclosing(pace.model(stream) if drafted is None else stream) as events:
         async for event in events:
             match event:
                 case TextChunk():
@@ -97,7 +108,43 @@ async def respond(
         stop_reason=finished.stop_reason,
         **known(finished.usage),
     )
-    return Response(message=message, usage=finished.usage, tools=tools, identities=identities)
+    return Response(message=message, usage=finished.usage, tools=prepared.tools, identities=identities)
+
+
+async def prepare(
+    glove: Glove,
+    kept: Store,
+    *,
+    said: Message | None = None,
+    reminder: tuple[Message, ...] = (),
+    signal: AbortSignal,
+    pace: Pace,
+) -> Prepared:
+    """Put together what the model is to be asked.
+
+    Args:
+        glove: whose model.
+        kept: the conversation.
+        said: words that are no message yet: they are only imagined at its end, and nobody is told.
+        reminder: told behind the conversation, before the runtime context; reminders of imagined words are looked up.
+        signal: passed to whoever renders context.
+        pace: tells the time.
+    """
+    history = await read_history(glove, kept)
+    if said is not None:
+        history = replace(history, messages=(*history.messages, said))
+        reminder = await inbox_reminder(kept)
+        runtime = await glove.render_context(signal, now=pace.now())
+    else:
+        runtime = await glove.get_runtime_context(signal, now=pace.now())
+    tools = glove.offered
+    request = ModelRequest(
+        system_prompt=glove.system_prompt,
+        messages=assemble(history, (*reminder, *runtime)),
+        tools=tuple(tool.spec for tool in tools.values()),
+    )
+    identities = Identities(kept.identifier, history.messages, history.lost)
+    return Prepared(request=request, tools=tools, identities=identities)
 
 
 def known(usage: Usage) -> dict[str, Any]:

@@ -22,6 +22,7 @@ __all__ = [
     "Hold",
     "Note",
     "NoteKind",
+    "Prepare",
     "Report",
     "ResultReady",
     "Resume",
@@ -190,6 +191,13 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prepare:
+    """These words are likely to be the caller's turn: prepare the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """These words are the caller's turn: answer them."""
 
@@ -245,4 +253,4 @@ class Note:
     """The measurements that decided it."""
 
 
-TurnAction: TypeAlias = Hold | Resume | Cancel | Commit | Report | Speak | Drop | CutSound | Note
+TurnAction: TypeAlias = Hold | Resume | Cancel | Prepare | Commit | Report | Speak | Drop | CutSound | Note

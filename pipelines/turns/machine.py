@@ -23,6 +23,7 @@ from pipelines.turns.events import (
     Hold,
     Note,
     NoteKind,
+    Prepare,
     Report,
     ResultReady,
     Resume,
@@ -435,6 +436,13 @@ class TurnMachine:
         else:
             hold = self.settings.endpointing.hold(turn.text, self.expectation, self._pace)
             turn.due_at, turn.reason = turn.ended_at + hold.seconds, hold.reason
+            self._prepare(turn)
+
+    def _prepare(self, turn: Turn) -> None:
+        """Use the time that is waited for more words: have the answer prepared to those there are."""
+        if turn.drafts < self.settings.drafts and self.floor.state is FloorState.FREE and self._sounding is None:
+            turn.drafts += 1
+            self._actions.append(Prepare(text=turn.text))
 
     def _due_at(self) -> float | None:
         """When the turn is to be committed; ``None`` while something but time stands in its way."""

@@ -25,6 +25,8 @@ class TurnSettings:
     """How long after speech ended a final text is waited for: ten times what an engine needs."""
     hold_limit_s: float = 8.0
     """How long the output is held at most, whatever sounds: nobody acknowledges for longer."""
+    drafts: int = 2
+    """How often in a turn an answer is prepared to words that are only likely to be all of it; 0: never."""
     stale_s: float = 8.0
     """How long a sound may go on without new words before it keeps nobody waiting: in a long sentence, a recogniser's
     partial texts are up to six seconds apart."""

@@ -21,6 +21,8 @@ class Turn:
     """When it is to be committed if nothing more is said; ``None``: a text is still to come."""
     reason: str = ""
     """Why it is waited until then."""
+    drafts: int = 0
+    """How often an answer to it was prepared."""
 
     def __bool__(self) -> bool:
         return bool(self.segments)

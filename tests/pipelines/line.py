@@ -50,6 +50,7 @@ class Line:
         )
         self.make_output: Callable[..., RecordedOutput] = engines.get("output", RecordedOutput)
         self.greeting: str | None = engines.get("greeting")
+        self.drafts: int = engines.get("drafts", 2)
         self.host: Callable[[Line, CallEvent], None] | None = engines.get("host")
         """Hears of what happens, and may do something about it."""
         self.events: list[tuple[float, CallEvent]] = []
@@ -57,7 +58,7 @@ class Line:
         self.output: RecordedOutput
 
     async def call(self, tale: Tale) -> None:
-        turns = TurnSettings(far_field_ratio=0.0)
+        turns = TurnSettings(far_field_ratio=0.0, drafts=self.drafts)
         apology: Samples = np.full(int(APOLOGY_S * VOICE_RATE), APOLOGY, np.int16)
         self.output = self.make_output(self.clock, rate=self.voice.rate)
         async with asyncio.TaskGroup() as group:

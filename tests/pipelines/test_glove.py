@@ -251,8 +251,8 @@ async def test_an_unforeseen_failure_does_not_quote_the_caller() -> None:
 async def test_leaving_the_events_ends_the_request() -> None:
     hang, started, ended = hanging()
     glove, _ = talking([ScriptedCall(name="hang")], tools=(hang,))
-    reply = GloveResponder(glove, RealClock()).draft("Go").commit()
     before = asyncio.all_tasks()
+    reply = GloveResponder(glove, RealClock()).draft("Go").commit()
     async with aclosing(cast("Any", reply.events())) as events:
         async for event in cast("AsyncIterator[ResponderEvent]", events):
             if isinstance(event, TextCompleted):

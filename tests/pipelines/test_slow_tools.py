@@ -34,7 +34,8 @@ class Scene:
         self.glove, self.model = talking(*responses, **options)
         costs = iter([SLOW_S])
         self.clock = VirtualClock(lambda holder, _: MODEL_S if holder == "model" else next(costs, 0.0))
-        self.line = Line(self.clock, responder=lambda clock, _: GloveResponder(self.glove, clock))
+        # Without drafts, so that what is compared is compared like with like: none is written while a tool runs.
+        self.line = Line(self.clock, responder=lambda clock, _: GloveResponder(self.glove, clock), drafts=0)
 
     def hold(self, tale: Tale) -> Scene:
         async def call() -> None:

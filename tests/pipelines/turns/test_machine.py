@@ -13,9 +13,11 @@ from pipelines.turns.events import (
     HearingFailed,
     Hold,
     NoteKind,
+    Prepare,
     Resume,
     Speak,
 )
+from pipelines.turns.settings import TurnSettings
 from pipelines.vad.detector import SpeechEnded, SpeechProgressed
 from tests.pipelines.turns.story import NOTICED_S, Story
 
@@ -57,6 +59,24 @@ def test_a_pause_inside_a_dictated_number_does_not_end_the_turn() -> None:
     story.caller_says("Seven.", 4.0, 4.4)
     story.until(10)
     assert story.committed == ["One four. Two nine. Seven."]
+
+
+def test_an_answer_is_prepared_as_soon_as_the_words_are_there_at_most_twice_a_turn() -> None:
+    story = Story(expects=DIGITS)
+    for number, text in enumerate(("One four.", "Two nine.", "Seven.")):
+        story.caller_says(text, number * 2.0, number * 2.0 + 0.8)
+    story.until(10)
+    assert [prepare.text for prepare in story.all(Prepare)] == ["One four.", "One four. Two nine."]
+    assert story.times(Prepare)[0] == pytest.approx(0.8 + NOTICED_S + 0.1)
+    assert story.committed == ["One four. Two nine. Seven."]
+
+
+def test_no_answer_is_prepared_when_drafts_are_off() -> None:
+    story = Story(TurnSettings(drafts=0))
+    story.caller_says("What time is it?", 0.2, 1.2)
+    story.until(5)
+    assert story.all(Prepare) == []
+    assert len(story.committed) == 1
 
 
 def test_words_in_a_sound_that_never_ends_are_answered() -> None:
