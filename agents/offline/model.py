@@ -52,7 +52,10 @@ class OfflineModel:
             (message for message in reversed(request.messages) if message.framework_context != "runtime"), None
         )
         late = None if latest is None else read_late(latest)
-        step = decide(read_situation(request.messages), tools) if late is None else Step(text=say_result(late))
+        situation = read_situation(request.messages)
+        # A call that was stopped in words is told of by the tool that stopped it.
+        stopped = late is not None and late.status == "aborted" and bool(situation.outcomes)
+        step = decide(situation, tools) if late is None or stopped else Step(text=say_result(late))
         if step.text:
             yield TextChunk(text=step.text)
         made = sum(len(message.tool_calls) for message in request.messages)

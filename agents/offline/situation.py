@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.core.messages import Message, ToolCall, ToolResultData
+from agents.core.results import STILL_RUNNING
 
 __all__ = ["Outcome", "Question", "Situation", "read_situation"]
 
@@ -80,6 +81,8 @@ def read_situation(messages: Sequence[Message]) -> Situation:
         message = history[place]
         if message.sender == "agent" and message.text.strip():
             break
+        if any(result.result.data == STILL_RUNNING for result in message.tool_results):
+            break  # What was said before it is being worked on.
         if message.from_person:
             first, said = place, [message.text, *said]
     turn = history[:first]
