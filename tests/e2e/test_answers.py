@@ -121,7 +121,8 @@ def test_latencies_add_up_and_are_those_of_the_audio(stage: Stage) -> None:
         assert 0 < stt <= latency["endpoint"]
         assert min(latency.values()) >= 0
         # "Last speech sample" is where the detector places it: two windows of it is all it may be off.
-        assert abs((utterance.start_s - ended) * 1000 - total) <= 100
+        # A voice rings on for the detector by up to 0.1 s, and a window of 32 ms ends where it will.
+        assert abs((utterance.start_s - ended) * 1000 - total) <= 132
 
 
 @pytest.mark.parametrize("name", ["what-time-is-it", "twelve-times-seven", "three-miles", "long-question"])
