@@ -141,9 +141,9 @@ class _FailingModel:
 
 def failing_model(model: Model, *, now: Callable[[], datetime]) -> Glove:
     """An agent whose model fails at its second call, before a word."""
-    return Glove(model=_FailingModel({2}, ""))
+    return Glove(model=_FailingModel({2}, ""), drafts=False)  # it fails by count
 
 
 def breaking_model(model: Model, *, now: Callable[[], datetime]) -> Glove:
     """An agent whose model fails at its second call, in the middle of an answer."""
-    return Glove(model=_FailingModel({2}, "The first of the three answers is simple. The second "))
+    return Glove(model=_FailingModel({2}, "The first of the three answers is simple. The second "), drafts=False)
