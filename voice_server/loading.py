@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, cast
 
+from agents.core.glove import Glove
+from agents.core.model import Model
 from voice_server.errors import UsageError
 
-__all__ = ["load_factory", "make_agent"]
+__all__ = ["load_factory", "make_agent", "make_glove"]
 
 
 def load_factory(spec: str) -> Callable[..., Any]:
@@ -57,6 +60,24 @@ def make_agent(spec: str, *args: Any, **kwargs: Any) -> Any:
         raise
     except (Exception, SystemExit) as error:  # a user's factory may raise anything
         raise UsageError(f"agent {spec!r}: its factory raised {_first_line(error)}; mend the factory") from error
+
+
+def make_glove(spec: str, model: Model) -> Glove:
+    """Make an agent of ours, which a call or a chat talks to.
+
+    Args:
+        spec: ``module:factory``.
+        model: what it thinks with.
+
+    Raises:
+        UsageError: there is no such factory, it raised, or what it made is no :class:`Glove`.
+    """
+    made = make_agent(spec, model, now=lambda: datetime.now().astimezone())
+    if not isinstance(made, Glove):
+        raise UsageError(
+            f"agent {spec!r}: its factory made {type(made).__name__!r}, not a Glove; return the agent itself"
+        )
+    return made
 
 
 def _not_found(spec: str, module_name: str, missing: str) -> str:

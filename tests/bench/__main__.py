@@ -10,8 +10,8 @@ from functools import cache
 
 from tests.bench import chat, engines, event_loop, footprint, hearing, latency, simulation, stores
 from tests.bench.figure import Figure, table
+from voice_server.house import House
 from voice_server.settings import load_settings
-from voice_server.turn import House
 
 
 @cache

@@ -19,8 +19,8 @@ from pipelines.responder import (
     TextCompleted,
     TextDelta,
 )
+from voice_server.house import House
 from voice_server.transports.recorded import RecordedCaller, RecordedOutput, Recording
-from voice_server.turn import House
 
 __all__ = ["HeldCall", "Listener", "engines_of"]
 

@@ -13,7 +13,7 @@ from pipelines.stt.whisper_model import WhisperModel
 from pipelines.vad.silero import WINDOW
 from tests.bench.figure import Figure
 from tests.fixtures.catalogue import fixture
-from voice_server.turn import House
+from voice_server.house import House
 
 __all__ = ["figures"]
 

@@ -24,11 +24,11 @@ from pipelines.glove import GloveResponder
 from tests.bench.calls import HeldCall, engines_of
 from tests.bench.figure import Figure
 from tests.bench.loop_watch import Callback, watched
+from voice_server.house import House
 from voice_server.loading import make_agent
 from voice_server.options import parse_recording
 from voice_server.settings import load_settings
 from voice_server.transports.recorded import Recording
-from voice_server.turn import House
 
 __all__ = ["LONGEST_CALLBACK_S", "LONGEST_COLLECTION_S", "Busy", "figures", "measure"]
 

@@ -12,8 +12,8 @@ from tests.bench.calls import HeldCall, engines_of
 from tests.bench.figure import Figure
 from tests.fixtures.human import HumanCaller, prompts
 from tests.fixtures.wer import normalised, word_errors
+from voice_server.house import House
 from voice_server.transports.recorded import Recording
-from voice_server.turn import House
 
 __all__ = ["ONE_TURN", "PROMPTS", "WER_PHONE", "WER_WIDE", "Arrived", "Hearing", "figures", "listen"]
 

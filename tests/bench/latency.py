@@ -9,10 +9,11 @@ from statistics import median
 
 from pipelines.trace import Trace
 from tests.bench.figure import Figure
+from voice_server.house import House
 from voice_server.options import RecordedTurn, TurnOptions
 from voice_server.report import CallerTurn
 from voice_server.settings import load_settings
-from voice_server.turn import House, run
+from voice_server.turn import run
 
 __all__ = ["AGREEMENT", "LONGEST_MS", "QUESTIONS", "apart", "figures", "measure", "voice_to_voice"]
 

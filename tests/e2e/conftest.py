@@ -6,8 +6,8 @@ import pytest
 
 from tests.e2e.stage import Stage
 from tests.fixtures.human import MissingPackageError, spelled
+from voice_server.house import House
 from voice_server.settings import Settings
-from voice_server.turn import House
 
 _HERE = Path(__file__).parent
 

@@ -19,10 +19,11 @@ from pipelines.stt.whisper_model import WhisperModel
 from pipelines.trace import Trace
 from tests.fixtures.catalogue import Fixture, fixture
 from tests.fixtures.human import HumanCaller
+from voice_server.house import House
 from voice_server.options import OutputKind, RecordedTurn, TurnOptions
 from voice_server.report import CallerTurn, CallEvent, TurnReport
 from voice_server.settings import Settings
-from voice_server.turn import House, run
+from voice_server.turn import run
 
 __all__ = ["ALL_OUTPUTS", "AUDIBLE", "Call", "Said", "Stage", "heard_by", "places", "replayed"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench.hearing import ONE_TURN, WER_PHONE, WER_WIDE, listen
 from tests.fixtures.human import MissingPackageError
-from voice_server.turn import House
+from voice_server.house import House
 
 
 @pytest.mark.parametrize(("phone", "wer"), [(False, WER_WIDE), (True, WER_PHONE)], ids=["wideband", "phone band"])

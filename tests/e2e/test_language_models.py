@@ -10,9 +10,10 @@ from tests.agents.models.messages_server import MessagesServer
 from tests.agents.models.wire_server import WireServer, listening_aside
 from tests.agents.models.wires import WIRES, Ask, Say
 from tests.fixtures.catalogue import fixture
+from voice_server.house import House
 from voice_server.options import OutputKind, RecordedTurn, TurnOptions
 from voice_server.settings import Settings
-from voice_server.turn import House, run
+from voice_server.turn import run
 
 pytestmark = [pytest.mark.engine, pytest.mark.e2e, pytest.mark.wire]
 

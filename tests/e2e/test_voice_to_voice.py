@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bench.latency import AGREEMENT, LONGEST_MS, QUESTIONS, apart, measure, voice_to_voice
-from voice_server.turn import House
+from voice_server.house import House
 
 SLACK = 1.5
 """A machine that runs tests does other things too; `make bench` holds the aims themselves."""
