@@ -73,7 +73,9 @@ class MemoryStore:
         heard = {message.id: self._settlements[message.id] for message in messages if message.id in self._settlements}
         return Window(version=self._version, messages=messages, settlements=heard)
 
-    async def append_messages(self, messages: Sequence[Message], *, expected_version: int | None = None) -> int:
+    async def append_messages(
+        self, messages: Sequence[Message], *, expected_version: int | None = None, usage: Usage | None = None
+    ) -> int:
         """Add messages at the end, those that are not there yet."""
         fresh: dict[str, Message] = {}
         for message in messages:
@@ -94,6 +96,9 @@ class MemoryStore:
         self._version += len(fresh)
         now = self._now()
         self._dates = (self._dates[0] if self._dates else now, now)
+        if usage is not None:
+            await self.add_tokens(usage)
+            await self.increment_turn()
         return self._version
 
     async def get_settlements(self) -> dict[str, Settlement]:
@@ -216,17 +221,27 @@ class MemoryConversations:
 
     Args:
         now: dates them.
+        keep: how many; the one opened longest ago is forgotten for another. ``None``: all.
     """
 
-    def __init__(self, *, now: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, *, now: Callable[[], datetime] = _utc_now, keep: int | None = None) -> None:
         self._now = now
+        self._keep = keep
         self._stores: dict[str, MemoryStore] = {}
 
     def open(self, identifier: str) -> MemoryStore:
         """Give the store of a conversation."""
         if not identifier:
             raise ValueError("a conversation needs an identifier")
-        return self._stores.setdefault(identifier, MemoryStore(identifier, now=self._now))
+        store = self._stores.pop(identifier, None) or MemoryStore(identifier, now=self._now)
+        self._stores[identifier] = store
+        if self._keep is not None and len(self._stores) > self._keep:
+            del self._stores[next(iter(self._stores))]
+        return store
+
+    async def aclose(self) -> None:
+        """Forget them all. Idempotent."""
+        self._stores.clear()
 
     async def list_conversations(self, limit: int = 100, before: datetime | None = None) -> list[Conversation]:
         """List the latest first."""
