@@ -1,7 +1,7 @@
 """The turn machine: decides when the agent falls silent, goes on, is cut, and when words are the caller's turn.
 
-Pure: it is fed events and the time, and returns actions. Above: ``cascade`` carries them out. Below: ``endpointing``,
-``interruption`` and ``guards`` answer its questions; ``floor`` keeps what the agent says.
+Pure: it is fed events and the time, and returns actions. Above: ``cascade`` carries them out. Below: ``endpointing``
+and ``judge`` answer its questions; ``floor`` keeps what the agent says.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from pipelines.turns.events import (
     WordsHeard,
 )
 from pipelines.turns.floor import Floor, FloorState, Line
-from pipelines.turns.guards import NearField, VoiceEvidence
+from pipelines.turns.judge import Judge
 from pipelines.turns.segment import Fate, Over, Segment
 from pipelines.turns.settings import TurnSettings
 from pipelines.turns.turn import Turn
@@ -70,7 +70,7 @@ class TurnMachine:
         """The number of the sound in progress, or of the latest one."""
         self.blocked = False
         """Whether a display slot waits for an answer: speech does not cancel then."""
-        self._near = NearField(self.settings.far_field_ratio)
+        self._judge = Judge(self.settings)
         self._pace = Pace()
         self._sounding: Segment | None = None
         """The sound the caller makes just now; ``None``: they are silent."""
@@ -100,7 +100,7 @@ class TurnMachine:
             case SpeechStarted():
                 self._speech_started(event, now)
             case SpeechProgressed():
-                self._speech_progressed(event, now)
+                self._speech_progressed(event)
             case SpeechMisfired():
                 self._speech_misfired(event)
             case SpeechEnded():
@@ -198,12 +198,12 @@ class TurnMachine:
         if over is Over.SPEECH:
             self._hold(now)
 
-    def _speech_progressed(self, event: SpeechProgressed, now: float) -> None:
+    def _speech_progressed(self, event: SpeechProgressed) -> None:
         if (segment := self._sounding) is None:
             return
         segment.voiced_s, segment.level, segment.sureness = event.voiced_s, event.level, event.sureness
         if segment.over is Over.SPEECH:
-            self._judge(segment, now)
+            self._weigh(segment)
 
     def _speech_misfired(self, event: SpeechMisfired) -> None:
         if (segment := self._sounding) is None:
@@ -232,7 +232,7 @@ class TurnMachine:
             segment.worded_at = now
         segment.text = event.text
         if segment.over is Over.SPEECH:
-            self._judge(segment, now)
+            self._weigh(segment)
         if event.final and self._awaited.pop(segment.number, None) is not None:
             self._take(segment, now)
 
@@ -260,65 +260,27 @@ class TurnMachine:
         self._apologise_for_engine(now)
         self._schedule()
 
-    def _judge(self, segment: Segment, now: float) -> None:
+    def _weigh(self, segment: Segment) -> None:
         """Ask whether a sound over the agent is evidence yet; cancel if it is."""
         if segment.fate is not Fate.UNDECIDED or segment.line is None:
             return
-        if self._sounds_far(segment):
+        if self._judge.sounds_far(segment):
             segment.fate = Fate.FAR
-            return
-        cause = self.settings.interruption.cause(
-            segment.text,
-            segment.voiced_s,
-            audible=segment.line.audible and not segment.line.caught_up,
-            asked=self.asked,
-            spoken=segment.line.text,
-            heard_end=segment.line.heard_end,
-        )
-        if cause is None:
-            return
-        segment.fate = Fate.TURN
-        for line in self.floor.interruptible():
-            self._cancel(line, cause)
+        elif (cause := self._judge.cause(segment, asked=self.asked)) is not None:
+            segment.fate = Fate.TURN
+            for line in self.floor.interruptible():
+                self._cancel(line, cause)
 
     def _take(self, segment: Segment, now: float) -> None:
         """Decide what a segment's final text is: part of the turn, or an event."""
-        if (kind := self._no_turn(segment, now)) is None:
-            self._near.observe(segment.level, now)
+        if (kind := self._judge.no_turn(segment, now)) is None:
+            self._judge.accept(segment, now)
             self._turn.add(segment, now)
         else:
             self._note(kind, segment)
             if kind is NoteKind.UNRECOGNISED and not self._turn and self.floor.state is FloorState.FREE:
                 self._speak("apology", self.settings.not_understood)
         self._schedule()
-
-    def _no_turn(self, segment: Segment, now: float) -> NoteKind | None:
-        """Why a segment's text is no turn; ``None`` when it is one."""
-        if segment.fate is Fate.FAR or (segment.fate is Fate.UNDECIDED and self._is_far(segment)):
-            self._near.judge(segment.level, now)
-            return NoteKind.FAR_FIELD
-        if not words(segment.text):
-            long = segment.voiced_s >= self.settings.interruption.wordless_s
-            return NoteKind.UNRECOGNISED if long else NoteKind.NOISE
-        evidence = VoiceEvidence(voiced_s=segment.voiced_s, peak_probability=segment.sureness)
-        if self.settings.phantom.judge(segment.text, evidence) is not None:
-            return NoteKind.PHANTOM
-        if segment.line is not None and not self.settings.interruption.without_echo(
-            segment.text, segment.line.text, segment.line.heard_end
-        ):
-            return NoteKind.ECHO
-        if segment.over is Over.SPEECH and segment.fate is Fate.UNDECIDED:
-            said = self.settings.interruption.acknowledges(segment.text)
-            return NoteKind.BACKCHANNEL if said else NoteKind.ASIDE
-        return None
-
-    def _is_far(self, segment: Segment) -> bool:
-        # By the caller's level when it began: people who talk on for long do not come nearer by that.
-        return self._near.is_far(segment.level, segment.started_at)
-
-    def _sounds_far(self, segment: Segment) -> bool:
-        """Whether a sound that goes on is far, as far as it can be told already."""
-        return segment.voiced_s >= self.settings.far_after_s and self._is_far(segment)
 
     # ---------------------------------------------------------------------------------------------------- the agent
 
@@ -451,7 +413,7 @@ class TurnMachine:
             return None
         if line is not None and (self.blocked or not line.interruptible):
             return None
-        if self._sounding is None or self._sounds_far(self._sounding):
+        if self._sounding is None or self._judge.sounds_far(self._sounding):
             return self._turn.due_at
         return max(self._turn.due_at, self._stale_at(self._sounding))
 
