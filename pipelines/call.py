@@ -37,6 +37,8 @@ class CallInput(Protocol):
 class Call:
     """A caller and an agent, connected.
 
+    While it runs it can be steered from outside; once it is over, that changes nothing any more.
+
     Args:
         clock: real or virtual.
         caller: the input.
@@ -68,6 +70,7 @@ class Call:
         self._tell = careful(tell)
         self._settings = settings
         self._probe = probe
+        self._cascade: Cascade | None = None
 
     async def run(self) -> None:
         """Hold the call until the caller hangs up. Cancelling ends it and settles what was heard.
@@ -89,9 +92,47 @@ class Call:
             finally:
                 del failure  # Its traceback holds this frame: together they would be a cycle.
 
+    def narrate(self, text: str) -> None:
+        """Say a text to its end, without the model; what the caller says over it is answered after it.
+
+        Raises:
+            RuntimeError: the call has not begun. So do all controls.
+        """
+        self._running.narrate(text)
+
+    def interrupt(self) -> None:
+        """Cut whatever is being said, a narration too, and stop what the agent does for it."""
+        self._running.interrupt()
+
+    def commit_turn(self) -> None:
+        """Answer what the caller has said, without waiting for more; a word in progress is waited for."""
+        self._running.commit_turn()
+
+    def mute(self) -> None:
+        """Do not listen to the caller; a word begun ends here, and its turn still ends. The agent goes on.
+
+        Idempotent.
+        """
+        self._running.mute()
+
+    def unmute(self) -> None:
+        """Listen to the caller from here on. Idempotent."""
+        self._running.unmute()
+
+    @property
+    def muted(self) -> bool:
+        """Whether the caller is not listened to."""
+        return self._running.muted
+
+    @property
+    def _running(self) -> Cascade:
+        if self._cascade is None:
+            raise RuntimeError("the call has not begun, so there is nothing to steer; run it first")
+        return self._cascade
+
     async def _hold(self, group: asyncio.TaskGroup) -> None:
         async with self._open_output():
-            cascade = Cascade(
+            cascade = self._cascade = Cascade(
                 clock=self._clock,
                 engines=self._engines,
                 responder=self._responder,

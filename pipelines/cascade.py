@@ -56,6 +56,8 @@ class CascadeSettings:
     detector: DetectorSettings = field(default_factory=DetectorSettings)
     turns: TurnSettings = field(default_factory=TurnSettings)
     playout: PlayerSettings = field(default_factory=PlayerSettings)
+    start_muted: bool = False
+    """Whether the caller is not listened to before they are unmuted."""
     greeting: str | None = None
     """Said when the call begins; ``None`` lets the caller begin."""
     expects: Expectation | None = None
@@ -108,6 +110,8 @@ class Cascade:
         self._asked: deque[Callable[[float], list[TurnAction]]] = deque()
         """Decisions the turn machine is still to make, in order."""
         self._deciding = False
+        self._wanted: deque[Callable[[], None]] = deque()
+        """What somebody wants who was told of a decision while it was carried out."""
         self._closed = False
         self._timer: Timer | None = None
         self._speaker = Speaker(
@@ -140,6 +144,8 @@ class Cascade:
 
     def start(self) -> None:
         """Greet, if there is a greeting."""
+        if self.settings.start_muted:
+            self.mute()
         if self.settings.greeting:
             self._decide(partial(self.machine.say, "greeting", self.settings.greeting))
 
@@ -162,6 +168,19 @@ class Cascade:
     def commit_turn(self) -> None:
         """Answer the words there are without waiting for more."""
         self._decide(self.machine.commit_turn)
+
+    def mute(self) -> None:
+        """Stop listening to the caller; a word that was begun ends here, and its turn still ends. Idempotent."""
+        self._control(self._listener.mute)
+
+    def unmute(self) -> None:
+        """Listen to the caller from here on. Idempotent."""
+        self._control(self._listener.unmute)
+
+    @property
+    def muted(self) -> bool:
+        """Whether the caller is not listened to."""
+        return self._listener.muted
 
     @property
     def idle(self) -> bool:
@@ -201,6 +220,17 @@ class Cascade:
         finally:
             self._deciding = False
             self._arm()
+        while self._wanted and not self._deciding:
+            self._wanted.popleft()()
+
+    def _control(self, control: Callable[[], None]) -> None:
+        """Do to the listener what somebody outside wants, when nothing is being decided: it reads the machine."""
+        if self._closed:
+            return
+        if self._deciding:
+            self._wanted.append(control)
+        else:
+            control()
 
     def _tick(self) -> None:
         self._timer = None

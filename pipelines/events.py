@@ -15,6 +15,7 @@ from pipelines.turns.events import Cause, NoteKind
 
 __all__ = [
     "CallEvent",
+    "CallerMuted",
     "Engine",
     "EngineTrouble",
     "OutputHeld",
@@ -35,6 +36,14 @@ __all__ = [
     "careful",
     "trouble",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerMuted:
+    """The caller's microphone is listened to, or not."""
+
+    type: ClassVar[str] = "caller_muted"
+    muted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +199,7 @@ class UtteranceEnded:
     """The output never proved that it played it."""
 
 
-Engine: TypeAlias = Literal["recognizer", "model", "synthesizer", "output"]
+Engine: TypeAlias = Literal["vad", "recognizer", "model", "synthesizer", "output"]
 """What can fail in a call without ending it."""
 
 
@@ -204,7 +213,8 @@ class EngineTrouble:
 
 
 CallEvent: TypeAlias = (
-    SpeechBegan
+    CallerMuted
+    | SpeechBegan
     | SpeechOver
     | TranscriptHeard
     | SoundIgnored

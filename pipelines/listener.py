@@ -1,38 +1,27 @@
 """The listener: a call's ears. Frames in; speech, and the words in it, out.
 
-Above: ``cascade`` gives it frames and takes its turn events. Below: the detector and the gate decide, a recogniser
-hears.
+Above: ``cascade`` gives it frames and takes its turn events. Below: ``segments`` says what of them is for the
+recogniser, which hears.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from pipelines.audio.arrival import Arrival
 from pipelines.audio.frame import HEARING_RATE, Frame, Samples
 from pipelines.audio.levels import rms
 from pipelines.audio.resample import Resampler
 from pipelines.clock import Clock, Timer
-from pipelines.events import EngineTrouble, SpeechBegan, SpeechOver, Tell, TranscriptHeard
-from pipelines.responder import ExpectationKind
+from pipelines.events import CallerMuted, EngineTrouble, Tell, TranscriptHeard
+from pipelines.segments import DetectedSegments, Segments
 from pipelines.stt.base import Recognizer
 from pipelines.stt.lasting import LastingHearing
 from pipelines.turns.events import HearingFailed, TurnEvent, WordsHeard
 from pipelines.turns.machine import TurnMachine
-from pipelines.vad.detector import (
-    Detection,
-    DetectorSettings,
-    SpeechConfirmed,
-    SpeechDetector,
-    SpeechEnded,
-    SpeechMisfired,
-    SpeechPaused,
-    SpeechProgressed,
-    SpeechStarted,
-)
-from pipelines.vad.gate import SpeechGate
+from pipelines.vad.detector import DetectorSettings, SpeechDetector
 
 __all__ = ["Listener", "Probe", "VoiceActivity"]
 
@@ -93,18 +82,21 @@ class Listener:
     ) -> None:
         self._clock = clock
         self._activity = activity
-        self._recognizer = recognizer
-        self._machine = machine
         self._feed = feed
         self._tell = tell
         self._probe = probe
-        self._detector = SpeechDetector(WINDOW / HEARING_RATE, detector)
-        self._gate = SpeechGate()
         self._resampler: Resampler | None = None
         self._rate = 0
         self._hearing = LastingHearing(clock=clock, recognizer=recognizer, group=group, ear=self)
-        self._segment: int | None = None
-        """The segment the gate is open for."""
+        self._segments: Segments = DetectedSegments(
+            detector=SpeechDetector(WINDOW / HEARING_RATE, detector),
+            hearing=self._hearing,
+            machine=machine,
+            feed=feed,
+            tell=tell,
+        )
+        self.muted = False
+        """Whether the caller's microphone is closed: what comes is still judged, for who draws it, and not heard."""
         self._arrival = Arrival()
         self._heard_at = clock.now()
         """When the latest frame came."""
@@ -113,7 +105,7 @@ class Listener:
     @property
     def busy(self) -> bool:
         """Whether somebody speaks, perhaps, or a final text is still to come."""
-        return self._detector.sounding or self._hearing.busy
+        return self._segments.sounding or self._hearing.busy
 
     def hear(self, frame: Frame) -> None:
         """Take the next frame of the caller's audio, at any rate; in order, as they come."""
@@ -125,28 +117,37 @@ class Listener:
         samples = self._resampled(frame)
         if not len(samples):
             return
-        passed = self._gate.feed(samples)
-        if passed and self._segment is None:
-            self._detected(self._detector.believe())  # the gate waited long enough
-        for chunk in passed:
-            self._pass_on(chunk)
+        if not self.muted:
+            self._segments.hear(samples)
         level = rms(samples)
         probabilities = self._activity.feed(samples)
         ends_at = sounded_at - (self._activity.pending + (len(probabilities) - 1) * WINDOW) / HEARING_RATE
         for probability in probabilities:
             if self._probe is not None:
                 self._probe(ends_at, probability)
-            for detection in self._detector.feed(
-                probability, level, ends_at, asked=self._machine.asked, patience_s=self._machine.patience_s
-            ):
-                self._detected(detection)
+            if not self.muted:
+                self._segments.judge(probability, level, ends_at)
             ends_at += WINDOW / HEARING_RATE
         self._watch_for_gap()
 
+    def mute(self) -> None:
+        """Close the microphone; a word that was begun ends here. Idempotent."""
+        if not self.muted:
+            self._segments.close()
+            self._switch(muted=True)
+
+    def unmute(self) -> None:
+        """Open the microphone; what was said before is not listened to. Idempotent."""
+        if self.muted:
+            self._switch(muted=False)
+
+    def _switch(self, *, muted: bool) -> None:
+        self.muted = muted
+        self._tell(CallerMuted(muted=muted))
+
     def cut(self) -> None:
         """Let the sound in progress end here, whatever the detector thinks of it."""
-        for detection in self._detector.lapse():
-            self._detected(detection)
+        self._segments.cut()
 
     def drop(self, segment: int) -> None:
         """Forget a segment whose text is not wanted any more."""
@@ -172,66 +173,14 @@ class Listener:
             self._resampler, self._rate = Resampler(frame.rate, HEARING_RATE), frame.rate
         return self._resampler.process(frame.samples)
 
-    def _detected(self, detection: Detection) -> None:
-        match detection:
-            case SpeechStarted():
-                self._gate.hold()
-                self._feed(detection)
-                self._tell(SpeechBegan(segment=self._machine.segment))
-            case SpeechConfirmed():
-                self._open(self._machine.segment)
-            case SpeechProgressed():
-                self._feed(detection)
-            case SpeechPaused():
-                if self._segment is not None:
-                    self._hearing.pause(self._segment)
-            case SpeechMisfired():
-                self._gate.cancel()
-                self._feed(detection)
-                self._tell_over(detection, confirmed=False)
-            case SpeechEnded():
-                self._gate.close()
-                self._feed(detection)
-                self._tell_over(detection, confirmed=True)
-                self._end()
-            case _:
-                assert_never(detection)
-
-    def _tell_over(self, sound: SpeechEnded | SpeechMisfired, *, confirmed: bool) -> None:
-        self._tell(
-            SpeechOver(
-                segment=self._machine.segment,
-                started_at=sound.started_at,
-                ended_at=sound.ended_at,
-                voiced_s=sound.voiced_s,
-                confirmed=confirmed,
-            )
-        )
-
-    def _open(self, segment: int) -> None:
-        self._segment = segment
-        self._hearing.begin(segment, spelling=self._machine.expectation.kind is ExpectationKind.SPELLING)
-        for samples in self._gate.open():
-            self._pass_on(samples)
-
-    def _pass_on(self, samples: Samples) -> None:
-        if self._segment is not None:
-            self._hearing.feed(self._segment, samples)
-
-    def _end(self) -> None:
-        if (segment := self._segment) is not None:
-            self._segment = None
-            self._hearing.end(segment)
-
     def _watch_for_gap(self) -> None:
-        if self._detector.sounding and self._gap is None:
+        if self._segments.sounding and self._gap is None:
             self._gap = self._clock.call_at(self._heard_at + AUDIO_GAP_S, self._check_gap)
 
     def _check_gap(self) -> None:
         self._gap = None
         if self._clock.now() >= self._heard_at + AUDIO_GAP_S - 1e-6:
-            for detection in self._detector.lapse():
-                self._detected(detection)
+            self._segments.cut()
         else:
             self._watch_for_gap()
 

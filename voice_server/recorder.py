@@ -11,6 +11,7 @@ from typing import Any, assert_never
 
 from pipelines.clock import Clock
 from pipelines.events import (
+    CallerMuted,
     CallEvent,
     EngineTrouble,
     OutputHeld,
@@ -75,6 +76,8 @@ class Recorder:
         """Take an event."""
         now = self._clock.now()
         match event:
+            case CallerMuted():
+                self._happened("muted" if event.muted else "unmuted", {})
             case SpeechBegan():
                 pass
             case SpeechOver():

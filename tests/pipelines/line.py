@@ -12,6 +12,7 @@ from pipelines.audio.frame import HEARING_RATE, Samples
 from pipelines.cascade import Cascade, CascadeSettings, Engines
 from pipelines.clock import VirtualClock
 from pipelines.events import CallEvent, TurnCommitted
+from pipelines.listener import Probe
 from pipelines.turns.settings import TurnSettings
 from tests.pipelines.scripted import (
     VOICE_RATE,
@@ -51,6 +52,9 @@ class Line:
         self.make_output: Callable[..., RecordedOutput] = engines.get("output", RecordedOutput)
         self.greeting: str | None = engines.get("greeting")
         self.drafts: int = engines.get("drafts", 2)
+        self.settings: dict[str, Any] = engines.get("settings", {})
+        """More of the cascade's settings."""
+        self.probe: Probe | None = engines.get("probe")
         self.host: Callable[[Line, CallEvent], None] | None = engines.get("host")
         """Hears of what happens, and may do something about it."""
         self.events: list[tuple[float, CallEvent]] = []
@@ -74,7 +78,8 @@ class Line:
                 output=self.output,
                 group=group,
                 tell=self._told,
-                settings=CascadeSettings(turns=turns, greeting=self.greeting),
+                settings=CascadeSettings(turns=turns, greeting=self.greeting, **self.settings),
+                probe=self.probe,
             )
             self.cascade.start()
             await tale(self)
