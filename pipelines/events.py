@@ -32,6 +32,7 @@ __all__ = [
     "TurnCommitted",
     "UtteranceCancelled",
     "UtteranceEnded",
+    "UtteranceHeard",
     "UtteranceStarted",
     "careful",
     "trouble",
@@ -175,6 +176,16 @@ class UtteranceStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UtteranceHeard:
+    """More words of an utterance are proven heard. What is proven after it was cut, ``UtteranceEnded`` tells alone."""
+
+    type: ClassVar[str] = "utterance_heard"
+    utterance: int
+    heard: str
+    """All of it so far: a prefix of its text that ends with a word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UtteranceCancelled:
     """An utterance was given up."""
 
@@ -226,6 +237,7 @@ CallEvent: TypeAlias = (
     | ToolReturned
     | SentenceRendered
     | UtteranceStarted
+    | UtteranceHeard
     | UtteranceCancelled
     | UtteranceEnded
     | EngineTrouble

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from pipelines.audio.frame import Samples
 from pipelines.clock import Clock, Timer
-from pipelines.events import SentenceRendered, Tell, UtteranceStarted, trouble
+from pipelines.events import SentenceRendered, Tell, UtteranceHeard, UtteranceStarted, trouble
 from pipelines.playout.output import AudioOutput
 from pipelines.playout.player import (
     Advanced,
@@ -273,7 +273,9 @@ class Speaker:
             case Began():
                 self._began(action.utterance)
             case Advanced():
-                self._feed(UtteranceAdvanced(utterance=action.utterance.number, heard_end=action.heard_end))
+                number, heard_end = action.utterance.number, action.heard_end
+                self._tell(UtteranceHeard(utterance=number, heard=action.utterance.text[:heard_end]))
+                self._feed(UtteranceAdvanced(utterance=number, heard_end=heard_end))
             case Settled():
                 self._settle(action)
             case _:

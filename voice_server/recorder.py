@@ -27,6 +27,7 @@ from pipelines.events import (
     TurnCommitted,
     UtteranceCancelled,
     UtteranceEnded,
+    UtteranceHeard,
     UtteranceStarted,
 )
 from pipelines.trace import MarkKind, Sentence, SpanKind, Trace, Wait
@@ -78,7 +79,7 @@ class Recorder:
         match event:
             case CallerMuted():
                 self._happened("muted" if event.muted else "unmuted", {})
-            case SpeechBegan():
+            case SpeechBegan() | UtteranceHeard():
                 pass
             case SpeechOver():
                 if event.confirmed:
