@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agents.core.conversation import Conversation
 from agents.core.errors import ModelError
 from agents.core.inbox import pending_lines
 from agents.core.messages import Message, Usage
@@ -15,7 +16,7 @@ from agents.core.model import ModelFinished, ModelRequest, TextChunk
 from agents.core.pace import Pace
 from agents.core.prompt import assemble
 from agents.core.response import known, read_history
-from agents.core.store import Store
+from agents.core.store import Window
 
 if TYPE_CHECKING:
     from agents.core.glove import Glove
@@ -56,25 +57,41 @@ class Compaction:
             yield f"compaction has a limit of {self.context_limit} tokens; it needs one above 0"
 
 
-async def compact(glove: Glove, kept: Store, pace: Pace, *, share: float = 1.0, force: bool = False) -> None:
+async def compact(
+    glove: Glove,
+    kept: Conversation,
+    pace: Pace,
+    *,
+    window: Window | None = None,
+    share: float = 1.0,
+    force: bool = False,
+) -> Window | None:
     """Compact a conversation that has become long. It is done without tools, without an abort, and without a word said.
 
-    When the model fails, the conversation stays as it is, and the next opportunity is taken.
+    When the model fails, or something was added meanwhile that the summary does not know of, the conversation stays as
+    it is, and the next opportunity is taken.
 
     Args:
         glove: whose model.
         kept: the conversation.
         pace: accounts for the wait.
+        window: what there is of the conversation; read when it is not known.
         share: of the limit from which on it is long.
         force: whether it is done however short the conversation is.
+
+    Returns:
+        The conversation afterwards, if it was compacted.
     """
-    settings = glove.compaction
-    used = await kept.get_token_count()
-    if settings is None or (not force and used < share * settings.context_limit):
-        return
-    history = await read_history(glove, kept)
+    if (settings := glove.compaction) is None:
+        return None
+    store = kept.store
+    used = await store.get_token_count()
+    if not force and used < share * settings.context_limit:
+        return None
+    seen = window or await kept.read()
+    history = await read_history(glove, kept, seen)
     if not history.messages:
-        return
+        return None
     glove.compaction_wanted = False
     await glove.subscribers.emit("compaction_start", current_token_consumption=used)
     asking = Message(sender="user", text=settings.instructions, is_compaction_request=True)
@@ -84,22 +101,37 @@ async def compact(glove: Glove, kept: Store, pace: Pace, *, share: float = 1.0, 
     except ModelError as exc:
         logger.warning("compaction failed: %s", exc)
         await glove.subscribers.emit("compaction_end", current_token_consumption=used, summary_message=None)
-        return
+        return None
     words = next((message.text for message in reversed(history.messages) if message.from_person), "")
     latest = [VERBATIM + words[:WORDS_KEPT]] if words else []
-    lines = [BEGIN, text.strip() or EMPTY, *latest, *await pending_lines(kept), END]
-    summary = Message(sender="user", text="\n".join(lines), id=glove.new_id(), is_compaction=True)
-    await kept.append_messages([summary])
+    lines = [BEGIN, text.strip() or EMPTY, *latest, *await pending_lines(store), END]
+    summary = Message(
+        sender="user",
+        text="\n".join(lines),
+        id=glove.new_id(),
+        is_compaction=True,
+        expected=glove.expectation,
+    )
+    followed = await kept.append_after(
+        seen, lambda now: summary if now.messages == seen.messages else None, during="while it was summed up"
+    )
+    if not followed.kept:
+        await store.add_tokens(usage)
+        await glove.subscribers.emit(
+            "compaction_end", current_token_consumption=used, summary_message=None, consumption=known(usage)
+        )
+        return None
     # Counted once, and before the reset, so that what was used is exact and what is left counts the summary alone.
-    await kept.add_tokens(_all_but_the_summary(usage))
-    await kept.reset_counters()
-    await kept.add_tokens(Usage(tokens_out=usage.tokens_out))
+    await store.add_tokens(_all_but_the_summary(usage))
+    await store.reset_counters()
+    await store.add_tokens(Usage(tokens_out=usage.tokens_out))
     await glove.subscribers.emit(
         "compaction_end",
         current_token_consumption=usage.tokens_out,
         summary_message=summary,
         consumption=known(usage),
     )
+    return followed.window
 
 
 async def _summarise(glove: Glove, request: ModelRequest, pace: Pace) -> tuple[str, Usage]:

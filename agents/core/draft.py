@@ -108,7 +108,9 @@ class ModelDraft:
 
     async def _write(self) -> None:
         words = Message(sender="user", text=self._said)
-        prepared = await prepare(self._glove, self._glove.store, said=words, signal=self._signal, pace=self._pace)
+        prepared = await prepare(
+            self._glove, self._glove.conversation, said=words, signal=self._signal, pace=self._pace
+        )
         self._request, self._model = prepared.request, self._glove.model
         stream = self._model.stream(self._request)
         async with aclosing(stream), aclosing(self._pace.model(stream)) as events:

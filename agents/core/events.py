@@ -16,6 +16,7 @@ EventType: TypeAlias = Literal[
     "tool_use_result",  # tool_name, call_id, result, duration_ms, and the aliases id, name
     "compaction_start",  # current_token_consumption
     "compaction_end",  # current_token_consumption, summary_message (None: it failed), consumption of the summary
+    "conflict",  # conversation, expected, found (versions), messages (others'), notice (a sentence for the host)
     "token_consumption",  # consumption: tokens_in, tokens_out, cache_…_input_tokens when known
 ]
 """Event names, each with the keys of its payload."""

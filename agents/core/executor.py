@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.core.abort import AbortSignal
+from agents.core.conversation import Conversation
 from agents.core.errands import Errands
 from agents.core.errors import AbortError, SlotRejectedError
 from agents.core.events import Subscribers
@@ -17,10 +18,10 @@ from agents.core.pace import Pace
 from agents.core.permissions import Permissions
 from agents.core.results import STILL_RUNNING
 from agents.core.running import RunningCall
-from agents.core.store import Store, results_of
+from agents.core.store import results_of
 from agents.core.tools import InvalidInputError, Tool, ToolContext
 
-__all__ = ["PATIENCE_S", "TOOL_INPUT_INVALID", "Executor", "Outcome", "Round"]
+__all__ = ["OVERTAKEN", "PATIENCE_S", "TOOL_INPUT_INVALID", "Executor", "Outcome", "Round"]
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,11 @@ nobody hears a twentieth of a second."""
 NOT_STARTED = ToolResultData(
     status="aborted", message="Not started, because the user went on. Make the call again if it is still wanted."
 )
+OVERTAKEN = ToolResultData(
+    status="aborted",
+    message="Not run, because somebody else has added to this conversation while you decided. Look at what is there "
+    "now, and make the call again if it is still right.",
+)
 ABORTED_BEFORE = ToolResultData(status="aborted", message="Not started: the request was aborted before.")
 ABORTED = ToolResultData(status="aborted", message="Stopped: the request was aborted while this ran.")
 LEFT_BEHIND = ToolResultData(status="aborted", message="Told to stop, and it did not; nobody knows what it has done.")
@@ -54,15 +60,19 @@ class Round:
     calls: Sequence[ToolCall]
     tools: Mapping[str, Tool]
     """What the model was offered, by lower-case name."""
-    store: Store
+    kept: Conversation
     signal: AbortSignal
     """Stops the round and what of it may be stopped."""
     way: AbortSignal
     """Settles the round without the call that runs, which goes on."""
     pace: Pace
     context: Callable[[RunningCall, Tool], ToolContext]
+    keep: Callable[[Outcome], Awaitable[None]]
+    """Stores the results of the round."""
     late: Callable[[RunningCall], Awaitable[None]]
     """Takes the result of a call that went on, when it has one."""
+    instead: ToolResultData | None = None
+    """What every call gets instead of being run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,30 +106,42 @@ class Executor:
     async def run(self, round: Round) -> Outcome:
         """Run all calls. An abort ends the running one at once, and the later ones before they start.
 
+        A result is stored before anybody is told of it and before the next call runs: by itself, or, where no call
+        runs any more, with the round.
+
         Cancelling it stops the running call, unless that may not be stopped: then it goes on, detached.
         """
         results: list[ToolResult] = []
+        untold: list[ToolResult] = []
         expected: ExpectedAnswer | None = None
-        rest: ToolResultData | None = None
+        rest = round.instead
         goes_on = False
         for call in round.calls:
             if rest is not None:
-                results.append(await self._tell(round, _result(call, rest)))
+                untold.append(_result(call, rest))
+                results.append(untold[-1])
                 continue
+            while untold:
+                await self._record(round, untold[0])
+                await self._tell(untold.pop(0))
             aborted_before = round.signal.aborted
-            running = RunningCall(call, store=round.store, started=round.pace.now())
+            running = RunningCall(call, kept=round.kept, started=round.pace.now())
             if not await self._attend(running, round):
                 results.append(_result(call, ToolResultData(status="success", data=STILL_RUNNING)))
                 rest, goes_on = NOT_STARTED, True
                 continue
             expected = running.expected or expected
-            result = await self._tell(round, running.result or _timed(running, LEFT_BEHIND, round.pace))
-            results.append(result)
-            if result.result.status == "aborted" and not aborted_before:
+            untold.append(running.result or _timed(running, LEFT_BEHIND, round.pace))
+            results.append(untold[-1])
+            if untold[-1].result.status == "aborted" and not aborted_before:
                 rest = ABORTED_BEFORE
             elif round.way.aborted:
                 rest = NOT_STARTED
-        return Outcome(results=tuple(results), expected=expected, running=goes_on)
+        outcome = Outcome(results=tuple(results), expected=expected, running=goes_on)
+        await round.keep(outcome)
+        for result in untold:
+            await self._tell(result)
+        return outcome
 
     async def _attend(self, running: RunningCall, round: Round) -> bool:
         """Start a call and wait for its end.
@@ -155,13 +177,17 @@ class Executor:
         outcome = await self._outcome(running, round)
         running.finish(_timed(running, outcome, round.pace))
         if running.detached and running.result is not None:
-            await self._tell(round, running.result)
+            await self._record(round, running.result)
+            await self._tell(running.result)
             await round.late(running)
 
-    async def _tell(self, round: Round, result: ToolResult) -> ToolResult:
-        """Record a result, so that no crash makes the call run again, and tell who watches."""
-        if (records := results_of(round.store)) is not None:
+    async def _record(self, round: Round, result: ToolResult) -> None:
+        """Keep a result that no message carries yet, so that no crash makes the call run again."""
+        if (records := results_of(round.kept.store)) is not None:
             await records.record_result(round.message_id, result)
+
+    async def _tell(self, result: ToolResult) -> None:
+        """Tell who watches."""
         await self._subscribers.emit(
             "tool_use_result",
             tool_name=result.tool_name,
@@ -171,7 +197,6 @@ class Executor:
             id=result.call_id,
             name=result.tool_name,
         )
-        return result
 
     # ------------------------------------------------------------------------------------------------ one call
 
@@ -206,7 +231,7 @@ class Executor:
             return None
         with running.signal.guard():
             refusal, running.expected = await self._permissions.check(
-                tool, running.call.input_args, store=round.store, display=context.glove.display
+                tool, running.call.input_args, store=round.kept.store, display=context.glove.display
             )
             return refusal
 

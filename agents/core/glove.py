@@ -11,6 +11,7 @@ from uuid import uuid4
 from agents.core.abort import AbortSignal
 from agents.core.cancellation import cancel_tool
 from agents.core.compaction import Compaction, compact
+from agents.core.conversation import Conversation
 from agents.core.draft import ModelDraft
 from agents.core.errands import Errands
 from agents.core.errors import DefinitionError
@@ -68,6 +69,7 @@ class Glove:
         new_id: makes message ids that are unique in the store.
 
     Attributes:
+        conversation: the store, as this glove writes to it; :meth:`rebuild` changes it.
         expectation: what the latest reply asked for; ``None`` when nothing in particular.
         errands: tool calls that outlived their rounds.
         permissions: who may do what.
@@ -109,7 +111,7 @@ class Glove:
         self.closing = False
         self.drafts = drafts
         self.discarded_usage = Usage()
-        self._store: Store = MemoryStore() if store is None else store
+        self.conversation = Conversation(MemoryStore() if store is None else store, self.subscribers)
         self._has_store = store is not None
         self._display = display
         self._toolbox = Toolbox()
@@ -127,7 +129,7 @@ class Glove:
     @property
     def store(self) -> Store:
         """Where the conversation is kept; :meth:`rebuild` changes it."""
-        return self._store
+        return self.conversation.store
 
     @property
     def display(self) -> DisplayManager | None:
@@ -209,19 +211,33 @@ class Glove:
     def rebuild(self, store: Store) -> Glove:
         """Go on in another conversation. Tools, subscribers and context stay; a request in progress stays where it was.
 
+        Nothing is read of it yet; :meth:`recall` tells what it was left waiting for.
+
         Returns:
             This glove.
         """
-        self._store, self._has_store = store, True
+        self.conversation, self._has_store = Conversation(store, self.subscribers), True
         self.expectation = None
         if self._built:
             self._add_framework_tools()
         return self
 
+    async def recall(self) -> ExpectedAnswer | None:
+        """Take up what the conversation was left waiting for, so that the next words are heard as the answer they are.
+
+        Returns:
+            The expectation now: what the latest reply asked for, whichever process made it.
+
+        Raises:
+            StoreError: the conversation cannot be read.
+        """
+        self.expectation = await self.conversation.expected()
+        return self.expectation
+
     def _add_framework_tools(self) -> None:
         known = [tasks_tool(), inbox_tool()]
         wanted = {tool.name for tool in self._framework_tools.pick(known)}
-        serves = {TASKS_TOOL: tasks_of(self._store) is not None, INBOX_TOOL: inbox_of(self._store) is not None}
+        serves = {TASKS_TOOL: tasks_of(self.store) is not None, INBOX_TOOL: inbox_of(self.store) is not None}
         for tool in reversed(known):
             if tool.name in wanted and serves[tool.name]:
                 self._toolbox.first(tool)
@@ -357,7 +373,7 @@ class Glove:
         if not self.floor.free:
             return
         async with self.floor.taken(None, urgent=False):
-            await compact(self, self._store, UNPACED, force=True)
+            await compact(self, self.conversation, UNPACED, force=True)
 
     async def aclose(self) -> None:
         """End what runs behind the conversation, and wait for what may not be ended. Idempotent.
@@ -382,8 +398,8 @@ class Glove:
         """
         if not text.strip():
             return
-        message = Message(sender="agent", text=text, id=self.new_id())
-        await self.store.append_messages([message])
+        message = Message(sender="agent", text=text, id=self.new_id(), expected=self.expectation)
+        await self.conversation.append(message)
         await self.store.settle(message.id, text, interrupted)
 
 

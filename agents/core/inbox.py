@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from pydantic import BaseModel, Field
 
+from agents.core.conversation import Conversation
 from agents.core.messages import Message, ToolResultData
 from agents.core.store import InboxItem, Store, inbox_of
 from agents.core.tools import Tool, ToolContext
-
-if TYPE_CHECKING:
-    from agents.core.glove import Glove
 
 __all__ = ["INBOX_TOOL", "deliver_inbox", "inbox_reminder", "inbox_tool", "pending_lines"]
 
@@ -68,12 +66,12 @@ def inbox_tool(now: Callable[[], datetime] = _utc_now) -> Tool:
     )
 
 
-async def deliver_inbox(glove: Glove, kept: Store) -> None:
+async def deliver_inbox(kept: Conversation) -> None:
     """Make answers that have come part of the conversation, all in one message, each once.
 
     The message is named after its items, so that a crash before they are marked does not store it again.
     """
-    inbox = inbox_of(kept)
+    inbox = inbox_of(kept.store)
     items = [] if inbox is None else await inbox.get_resolved_inbox_items()
     if inbox is None or not items:
         return
@@ -82,9 +80,7 @@ async def deliver_inbox(glove: Glove, kept: Store) -> None:
         resolved = "" if item.resolved_at is None else f" ({item.resolved_at.isoformat(timespec='minutes')})"
         lines += [f"- {item.tag}: {item.request}", f"  Answer{resolved}: {item.response}"]
     message_id = ":".join(["inbox", *(item.id for item in items)])
-    await kept.append_messages(
-        [Message(sender="user", text="\n".join(lines), id=message_id, framework_context="inbox")]
-    )
+    await kept.append(Message(sender="user", text="\n".join(lines), id=message_id, framework_context="inbox"))
     for item in items:
         await inbox.update_inbox_item(item.id, status="consumed")
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from agents.core.messages import Message, ToolResult, ToolResultData
+from agents.core.results import STILL_RUNNING
 
-__all__ = ["late_message", "read_late"]
+__all__ = ["LATE_TEXT", "as_late", "late_message", "read_late"]
+
+LATE_TEXT = "The result of a tool call that had gone on behind the conversation."
+"""The text of a message that carries late results."""
 
 LATE = "The call of {name} that was running ({call_id}) has ended: {status}."
 DATA = "Result: "
 WHY = "Reason: "
+
+
+def as_late(results: Message) -> Message:
+    """Make the results of a round late ones, because its calls are no longer shown; what still runs will be one."""
+    ended = tuple(result for result in results.tool_results if result.result.data != STILL_RUNNING)
+    if not ended:
+        return results
+    return replace(results, text=LATE_TEXT, tool_results=ended, framework_context="tool_result")
 
 
 def late_message(result: ToolResult) -> Message:

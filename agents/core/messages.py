@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from agents.core.expectation import ExpectedAnswer
+
 __all__ = [
     "ContentPart",
     "FrameworkContext",
@@ -97,6 +99,8 @@ class Message:
     """Whether this sums up everything before it; the model is shown nothing older."""
     is_compaction_request: bool = False
     """Whether this asks for such a summary; never stored."""
+    expected: ExpectedAnswer | None = None
+    """What sort of answer the agent waits for after this, so that whoever goes on with the conversation knows."""
 
     @property
     def from_person(self) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from agents.core.conversation import Conversation
 from agents.core.expectation import ExpectedAnswer
+from agents.core.late import LATE_TEXT
 from agents.core.messages import ContentPart, Message
 from agents.core.running import RunningCall
-from agents.core.store import Store
 
 if TYPE_CHECKING:
     from agents.core.glove import Glove
@@ -18,9 +19,6 @@ __all__ = ["LateResults", "Opening", "Said", "Words", "keep_late"]
 
 Said: TypeAlias = str | Sequence[ContentPart]
 """What a person says: text, or text with pictures and the like."""
-
-LATE_TEXT = "The result of a tool call that had gone on behind the conversation."
-"""The text of a message that carries a late result."""
 
 
 class Opening(Protocol):
@@ -36,7 +34,7 @@ class Opening(Protocol):
         """What is asked by what it begins with; known once it is stored."""
         ...
 
-    async def store(self, glove: Glove, kept: Store) -> bool:
+    async def store(self, glove: Glove, kept: Conversation) -> bool:
         """Make it part of the conversation. Once.
 
         Returns:
@@ -53,13 +51,13 @@ class Words:
     urgent: bool = True
     expected: ExpectedAnswer | None = None
 
-    async def store(self, glove: Glove, kept: Store) -> bool:
+    async def store(self, glove: Glove, kept: Conversation) -> bool:
         """Add the message; a plain yes or no is also the answer to a question for leave."""
         parts = (ContentPart(type="text", text=self.said),) if isinstance(self.said, str) else self.said
         text = "\n".join(part.text for part in parts if part.type == "text" and part.text)
         media = tuple(part for part in parts if part.type != "text")
         await glove.permissions.hear(text)
-        await kept.append_messages([Message(sender="user", text=text, content=media, id=glove.new_id())])
+        await kept.append(Message(sender="user", text=text, content=media, id=glove.new_id()))
         return True
 
 
@@ -70,12 +68,12 @@ class LateResults:
         self.urgent = False
         self.expected: ExpectedAnswer | None = None
 
-    async def store(self, glove: Glove, kept: Store) -> bool:
+    async def store(self, glove: Glove, kept: Conversation) -> bool:
         """Add what is to be told; what belongs to another conversation is only kept there."""
         answers = False
         for call in glove.errands.take():
             await keep_late(glove, call)
-            if call.store is kept:
+            if call.kept.store is kept.store:
                 self.expected = call.expected or self.expected
                 answers = True
         return answers
@@ -91,4 +89,4 @@ async def keep_late(glove: Glove, call: RunningCall) -> None:
             tool_results=(call.result,),
             framework_context="tool_result",
         )
-        await call.store.append_messages([message])
+        await call.kept.append(message)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agents.core.abort import AbortSignal
 from agents.core.compaction import EARLY, compact
-from agents.core.executor import Round
+from agents.core.executor import OVERTAKEN, Outcome, Round
 from agents.core.expectation import ExpectedAnswer
 from agents.core.heard import apportion
 from agents.core.inbox import deliver_inbox, inbox_reminder
+from agents.core.late import as_late
 from agents.core.messages import Message
 from agents.core.opening import Opening, keep_late
 from agents.core.pace import Pace
 from agents.core.prompt import RESULTS_TEXT
 from agents.core.response import Response, known, respond
 from agents.core.running import RunningCall
+from agents.core.store import Window
 from agents.core.tools import Tool, ToolContext
 
 if TYPE_CHECKING:
@@ -51,7 +56,10 @@ class Request:
         self.replies: list[Message] = []
         self.partial = ""
         self._glove = glove
-        self._kept = glove.store  # The one it began with, whatever the glove is given meanwhile.
+        self._kept = glove.conversation  # The one it began with, whatever the glove is given meanwhile.
+        self._window: Window | None = None
+        """What there is of the conversation, as far as this request knows; ``None``: it is to be read."""
+        self._reconsidered = False
         self._opening = opening
         self._signal = signal
         self._pace = pace
@@ -83,7 +91,7 @@ class Request:
         """Make what begins the request part of the conversation. Idempotent; :meth:`run` does it first."""
         if not self._opened:
             self._opened = True
-            await deliver_inbox(self._glove, self._kept)
+            await deliver_inbox(self._kept)
             self._answers = await self._opening.store(self._glove, self._kept)
 
     async def run(self) -> Message:
@@ -111,13 +119,14 @@ class Request:
         if not self._answers:
             return Message(sender="agent")
         self._expected = self._opening.expected
-        reminder = await inbox_reminder(self._kept)
+        reminder = await inbox_reminder(self._kept.store)
         for _ in range(self._glove.max_turns):
             self._signal.raise_if_aborted()
             with self._signal.guard():
                 response = await respond(
                     self._glove,
                     self._kept,
+                    window=self._window,
                     reminder=reminder,
                     signal=self._signal,
                     pace=self._pace,
@@ -125,14 +134,19 @@ class Request:
                     on_text=self._take,
                 )
             self._signal.raise_if_aborted()
+            window = response.window
             if response.message.tool_calls:
-                await compact(self._glove, self._kept, self._pace, share=EARLY)
-            await self._keep(response)
-            if not response.message.tool_calls or not await self._run_tools(response):
+                window = await compact(self._glove, self._kept, self._pace, window=window, share=EARLY) or window
+            message, others = await self._keep(response, window)
+            if not message.tool_calls or not await self._run_tools(response, overtaken=bool(others)):
                 self._signal.raise_if_aborted()
-                return self._finish(response.message)
-            await compact(self._glove, self._kept, self._pace, force=self._glove.compaction_wanted)
+                return self._finish(message)
+            await self._compact_after_round()
         return self._finish(await self._give_up())
+
+    async def _compact_after_round(self) -> None:
+        force, window = self._glove.compaction_wanted, self._window
+        self._window = await compact(self._glove, self._kept, self._pace, window=window, force=force) or window
 
     async def settle(self, heard: str, *, interrupted: bool) -> None:
         """Record what was heard of the replies; a partial one is stored now, if a word of it was heard.
@@ -146,11 +160,12 @@ class Request:
         *shares, (last_heard, _) = apportion(texts, heard)
         for message, (part, whole) in zip(self.replies, shares, strict=True):
             if message.text.strip():
-                await self._kept.settle(message.id, part, interrupted and not whole)
+                await self._kept.store.settle(message.id, part, interrupted and not whole)
         if last_heard.strip():
-            message = Message(sender="agent", text=self.partial, id=self._glove.new_id())
-            await self._kept.append_messages([message])
-            await self._kept.settle(message.id, last_heard, True)
+            expected = self._glove.expectation
+            message = Message(sender="agent", text=self.partial, id=self._glove.new_id(), expected=expected)
+            await self._kept.append(message)
+            await self._kept.store.settle(message.id, last_heard, True)
         self.partial = ""
 
     # ---------------------------------------------------------------------------------------------- the responses
@@ -158,20 +173,34 @@ class Request:
     def _take(self, text: str) -> None:
         self.partial += text
 
-    async def _keep(self, response: Response) -> None:
-        await self._kept.append_messages([response.message])
-        self.replies.append(response.message)
+    async def _keep(self, response: Response, window: Window) -> tuple[Message, Sequence[Message]]:
+        """Store a response, counted with what it used.
+
+        Args:
+            response: what the model answered.
+            window: the conversation it stands behind.
+
+        Returns:
+            The message, and what others have added since the model was asked.
+        """
+        message = response.message
+        if not message.tool_calls:
+            message = replace(message, expected=self._expected)
+        followed = await self._kept.append_after(
+            window, lambda _: message, usage=response.usage, during="while the model answered"
+        )
+        self._window = followed.window
+        self.replies.append(message)
         self.partial = ""
-        await self._kept.add_tokens(response.usage)
         await self._glove.subscribers.emit("token_consumption", consumption=known(response.usage))
-        await self._kept.increment_turn()
+        return message, followed.others
 
     async def _give_up(self) -> Message:
         glove = self._glove
-        message = Message(sender="agent", text=TURN_LIMIT_TEXT, id=glove.new_id())
+        message = Message(sender="agent", text=TURN_LIMIT_TEXT, id=glove.new_id(), expected=self._expected)
         await glove.subscribers.emit("text_delta", text=message.text)
         await glove.subscribers.emit("model_response_complete", text=message.text, tool_calls=())
-        await self._kept.append_messages([message])
+        await self._kept.append(message)
         self.replies.append(message)
         return message
 
@@ -181,8 +210,12 @@ class Request:
 
     # -------------------------------------------------------------------------------------------------- the tools
 
-    async def _run_tools(self, response: Response) -> bool:
+    async def _run_tools(self, response: Response, *, overtaken: bool) -> bool:
         """Run a response's calls and store their results.
+
+        Args:
+            response: what the model answered.
+            overtaken: whether others had added something before it was stored: then the model decides again, once.
 
         Returns:
             Whether the model is to go on: no call is still running.
@@ -191,31 +224,48 @@ class Request:
 
         def context(running: RunningCall, tool: Tool) -> ToolContext:
             key = response.identities.key(message.id, running.call)
-            return ToolContext(glove=glove, store=self._kept, tool=tool, running=running, idempotency_key=key)
+            return ToolContext(glove=glove, store=self._kept.store, tool=tool, running=running, idempotency_key=key)
 
         round = Round(
             message_id=message.id,
             calls=message.tool_calls,
             tools=response.tools,
-            store=self._kept,
+            kept=self._kept,
             signal=self._signal,
             way=self._way,
             pace=self._pace,
             context=context,
+            keep=partial(self._keep_results, message.id),
             late=self._late,
+            instead=OVERTAKEN if overtaken and not self._reconsidered else None,
         )
+        self._reconsidered |= overtaken
         self._in_round = True
         try:
             outcome = await glove.executor.run(round)
         finally:
             self._in_round = False
-        # Stored even when the round was aborted: what a tool did is done, and the model must know of it.
-        results = Message(sender="user", text=RESULTS_TEXT, tool_results=outcome.results, id=glove.new_id())
-        await self._kept.append_messages([results])
-        self._expected = outcome.expected or self._expected
         if self._leaving and not outcome.running:
             self._signal.abort("gave way")
         return not outcome.running
+
+    async def _keep_results(self, called_in: str, outcome: Outcome) -> None:
+        """Store the results of a round, aborted or not: what a tool did is done, and the model must know of it."""
+        self._expected = outcome.expected or self._expected
+        results = Message(
+            sender="user",
+            text=RESULTS_TEXT,
+            tool_results=outcome.results,
+            id=self._glove.new_id(),
+            expected=self._expected if outcome.running else None,
+        )
+
+        def placed(window: Window) -> Message:
+            # Behind a summary that others made meanwhile nobody would see whose results these are.
+            return results if any(message.id == called_in for message in window.messages) else as_late(results)
+
+        seen = self._window or await self._kept.read()
+        self._window = (await self._kept.append_after(seen, placed, during="while tools ran")).window
 
     async def _late(self, running: RunningCall) -> None:
         """Take the result of a call that outlived its round, and see that it is told."""

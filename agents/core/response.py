@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agents.core.abort import AbortSignal
+from agents.core.conversation import Conversation
 from agents.core.identity import Identities
 from agents.core.inbox import inbox_reminder
 from agents.core.messages import Message, ToolCall, ToolResult, Usage
 from agents.core.model import ModelFinished, ModelRequest, TextChunk, ToolCalled
 from agents.core.pace import Pace
 from agents.core.prompt import History, assemble, open_calls
-from agents.core.store import Store, results_of
+from agents.core.store import Window, results_of
 from agents.core.tools import Tool
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Prepared:
     """What it is offered, by lower-case name."""
     identities: Identities
     """Who the calls are that it has made so far."""
+    window: Window
+    """What it is shown of the conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +48,15 @@ class Response:
     """What it was offered, by lower-case name."""
     identities: Identities
     """Who its calls are."""
+    window: Window
+    """What it was shown of the conversation."""
 
 
 async def respond(
     glove: Glove,
-    kept: Store,
+    kept: Conversation,
     *,
+    window: Window | None = None,
     reminder: tuple[Message, ...] = (),
     signal: AbortSignal,
     pace: Pace,
@@ -62,6 +68,7 @@ async def respond(
     Args:
         glove: whose model.
         kept: the conversation.
+        window: what there is to show of it; read when it is not known.
         reminder: told behind the conversation, before the runtime context.
         signal: passed to whoever renders context.
         pace: accounts for the wait.
@@ -71,7 +78,7 @@ async def respond(
     Raises:
         ModelError: the model failed.
     """
-    prepared = await prepare(glove, kept, reminder=reminder, signal=signal, pace=pace)
+    prepared = await prepare(glove, kept, window=window, reminder=reminder, signal=signal, pace=pace)
     identities = prepared.identities
     drafted = None if draft is None else draft.take(prepared.request, glove.model)
     stream = glove.model.stream(prepared.request) if drafted is None else drafted
@@ -108,13 +115,20 @@ async def respond(
         stop_reason=finished.stop_reason,
         **known(finished.usage),
     )
-    return Response(message=message, usage=finished.usage, tools=prepared.tools, identities=identities)
+    return Response(
+        message=message,
+        usage=finished.usage,
+        tools=prepared.tools,
+        identities=identities,
+        window=prepared.window,
+    )
 
 
 async def prepare(
     glove: Glove,
-    kept: Store,
+    kept: Conversation,
     *,
+    window: Window | None = None,
     said: Message | None = None,
     reminder: tuple[Message, ...] = (),
     signal: AbortSignal,
@@ -125,15 +139,17 @@ async def prepare(
     Args:
         glove: whose model.
         kept: the conversation.
+        window: what there is to show of it; read when it is not known.
         said: words that are no message yet: they are only imagined at its end, and nobody is told.
         reminder: told behind the conversation, before the runtime context; reminders of imagined words are looked up.
         signal: passed to whoever renders context.
         pace: tells the time.
     """
-    history = await read_history(glove, kept)
+    window = window or await kept.read()
+    history = await read_history(glove, kept, window)
     if said is not None:
         history = replace(history, messages=(*history.messages, said))
-        reminder = await inbox_reminder(kept)
+        reminder = await inbox_reminder(kept.store)
         runtime = await glove.render_context(signal, now=pace.now())
     else:
         runtime = await glove.get_runtime_context(signal, now=pace.now())
@@ -143,8 +159,8 @@ async def prepare(
         messages=assemble(history, (*reminder, *runtime)),
         tools=tuple(tool.spec for tool in tools.values()),
     )
-    identities = Identities(kept.identifier, history.messages, history.lost)
-    return Prepared(request=request, tools=tools, identities=identities)
+    identities = Identities(kept.store.identifier, history.messages, history.lost)
+    return Prepared(request=request, tools=tools, identities=identities, window=window)
 
 
 def known(usage: Usage) -> dict[str, Any]:
@@ -152,13 +168,12 @@ def known(usage: Usage) -> dict[str, Any]:
     return {name: count for name, count in asdict(usage).items() if count is not None}
 
 
-async def read_history(glove: Glove, kept: Store) -> History:
-    """Read what a model may be shown, and look up what became of calls whose results no message tells."""
-    window = await kept.get_window()
+async def read_history(glove: Glove, kept: Conversation, window: Window) -> History:
+    """Take what a model may be shown, and look up what became of calls whose results no message tells."""
     running = glove.errands.open_ids
     lost = [(message, call) for message, call in open_calls(window.messages) if call.id not in running]
     recorded: dict[str, ToolResult] = {}
-    if (records := results_of(kept)) is not None:
+    if (records := results_of(kept.store)) is not None:
         for message_id in dict.fromkeys(message.id for message, _ in lost):
             recorded |= await records.get_results(message_id)
     return History(

@@ -10,10 +10,10 @@ from collections.abc import Coroutine
 from typing import Any
 
 from agents.core.abort import AbortSignal
+from agents.core.conversation import Conversation
 from agents.core.expectation import ExpectedAnswer
 from agents.core.messages import ToolCall, ToolResult
 from agents.core.pace import Work
-from agents.core.store import Store
 
 __all__ = ["CLEANUP_LIMIT_S", "RunningCall"]
 
@@ -26,7 +26,7 @@ class RunningCall:
 
     Args:
         call: what the model asked for.
-        store: the conversation it belongs to.
+        kept: the conversation it belongs to.
         started: when it began, in the pace's seconds.
 
     Attributes:
@@ -41,9 +41,9 @@ class RunningCall:
         failure: what, not the tool's own, kept it from having a result: a store that failed, say.
     """
 
-    def __init__(self, call: ToolCall, *, store: Store, started: float) -> None:
+    def __init__(self, call: ToolCall, *, kept: Conversation, started: float) -> None:
         self.call = call
-        self.store = store
+        self.kept = kept
         self.started = started
         self.signal = AbortSignal()
         self.work: Work | None = None

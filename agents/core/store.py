@@ -73,7 +73,9 @@ class Store(Protocol):
         """What a model may be shown. Its cost does not depend on what lies before the last compaction."""
         ...
 
-    async def append_messages(self, messages: Sequence[Message], *, expected_version: int | None = None) -> int:
+    async def append_messages(
+        self, messages: Sequence[Message], *, expected_version: int | None = None, usage: Usage | None = None
+    ) -> int:
         """Add messages at the end, all or none.
 
         A message that is stored already is not stored again, so that repeating an append of which one does not know
@@ -82,6 +84,8 @@ class Store(Protocol):
         Args:
             messages: each has an id that no other message here has.
             expected_version: the :attr:`Window.version` these messages follow on; ``None`` adds them in any case.
+            usage: what the model call used that made them. It is counted with them, as :meth:`add_tokens` and
+                :meth:`increment_turn` would, in the same transaction, and like them only once.
 
         Returns:
             The conversation's version afterwards.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agents.core.errors import ConflictError
+from agents.core.expectation import ExpectedAnswer
 from agents.core.messages import ContentPart, Message, Settlement, ToolCall, ToolResult, ToolResultData, Usage
 from agents.core.store import Window
 from agents.stores.conformance.ground import Check, Open, refused, said, summed_up
@@ -36,6 +37,7 @@ async def messages_come_back_in_order_and_whole(opened: Open) -> None:
             tool_results=(ToolResult(tool_name="look", call_id="c1", result=data, duration_ms=1.5),),
         ),
         Message(sender="user", text="x" * 100_000, id="5", framework_context="inbox"),
+        Message(sender="agent", id="6", expected=ExpectedAnswer(kind="choice", choices=("phone", "e-mail"))),
     ]
     await opened("c").append_messages(conversation[:2])
     await opened("c").append_messages(conversation[2:])
@@ -203,6 +205,16 @@ async def counters_add_up_and_are_reset_together(opened: Open) -> None:
     assert (await opened("c").get_token_count(), await opened("c").get_turn_count()) == (0, 0)
 
 
+async def what_a_response_used_is_counted_with_it_and_only_once(opened: Open) -> None:
+    used = Usage(tokens_in=5, tokens_out=2)
+    for _ in range(2):
+        await opened("c").append_messages([said("1")], usage=used)
+    await opened("c").append_messages([said("2")])
+    with refused(ConflictError):
+        await opened("c").append_messages([said("3")], expected_version=0, usage=used)
+    assert (await opened("c").get_token_count(), await opened("c").get_turn_count()) == (7, 1)
+
+
 async def counts_at_the_same_time_all_count(opened: Open) -> None:
     await asyncio.gather(*(opened("c").add_tokens(Usage(tokens_in=1)) for _ in range(8)))
     assert await opened("c").get_token_count() == 8
@@ -227,5 +239,6 @@ MESSAGES: tuple[Check, ...] = (
     a_window_shows_what_other_stores_of_the_conversation_wrote,
     the_latest_settlement_holds_and_the_message_stays_whole,
     counters_add_up_and_are_reset_together,
+    what_a_response_used_is_counted_with_it_and_only_once,
     counts_at_the_same_time_all_count,
 )

@@ -60,7 +60,9 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         self._seen = seen
         return seen.window()
 
-    async def append_messages(self, messages: Sequence[Message], *, expected_version: int | None = None) -> int:
+    async def append_messages(
+        self, messages: Sequence[Message], *, expected_version: int | None = None, usage: Usage | None = None
+    ) -> int:
         """Add messages at the end, those that are not there yet."""
         wanted: dict[str, tuple[Message, str]] = {}
         for message in messages:
@@ -71,7 +73,10 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
                 raise ConflictError(self._identifier, found=await self._version(), message_id=message.id)
         if not wanted:
             return await self._version()
-        return await self._database.write(lambda connection: self._append(connection, wanted, expected_version))
+        counted = {} if usage is None else {**_tokens(usage), "turns": conversations.c.turns + 1}
+        return await self._database.write(
+            lambda connection: self._append(connection, wanted, expected_version, counted)
+        )
 
     async def get_settlements(self) -> dict[str, Settlement]:
         """What was heard, by message id."""
@@ -99,17 +104,7 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
 
     async def add_tokens(self, usage: Usage) -> None:
         """Count what a model call used."""
-        columns = conversations.c
-        changes: dict[str, Any] = {
-            "tokens": columns.tokens + usage.tokens_in + usage.tokens_out,
-            "tokens_in": columns.tokens_in + usage.tokens_in,
-            "tokens_out": columns.tokens_out + usage.tokens_out,
-        }
-        if usage.cache_read_input_tokens is not None:
-            changes["cache_read"] = func.coalesce(columns.cache_read, 0) + usage.cache_read_input_tokens
-        if usage.cache_creation_input_tokens is not None:
-            changes["cache_creation"] = func.coalesce(columns.cache_creation, 0) + usage.cache_creation_input_tokens
-        await self._count(**changes)
+        await self._count(**_tokens(usage))
 
     async def get_token_count(self) -> int:
         """Tokens used since the last reset."""
@@ -179,7 +174,11 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         return SqlStore(self._database, name, owner=self._owner or self._identifier, now=self._now)
 
     def _append(
-        self, connection: Connection, wanted: dict[str, tuple[Message, str]], expected_version: int | None
+        self,
+        connection: Connection,
+        wanted: dict[str, tuple[Message, str]],
+        expected_version: int | None,
+        counted: dict[str, Any],
     ) -> int:
         locked = self._lock(connection)
         stored = connection.execute(
@@ -204,6 +203,7 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
             "version": locked.version + len(rows),
             "messages": locked.messages + len(rows),
             "updated_at": self._instant(),
+            **counted,
         }
         compactions = [
             row["version"] for row, (message, _) in zip(rows, wanted.values(), strict=True) if message.is_compaction
@@ -244,3 +244,18 @@ class SqlStore(SqlTasks, SqlPermissions, SqlInbox):
         if version is None:
             raise KeyError(message_id)
         return int(version)
+
+
+def _tokens(usage: Usage) -> dict[str, Any]:
+    """How a conversation's row changes when a model call has used so much."""
+    columns = conversations.c
+    changes: dict[str, Any] = {
+        "tokens": columns.tokens + usage.tokens_in + usage.tokens_out,
+        "tokens_in": columns.tokens_in + usage.tokens_in,
+        "tokens_out": columns.tokens_out + usage.tokens_out,
+    }
+    if usage.cache_read_input_tokens is not None:
+        changes["cache_read"] = func.coalesce(columns.cache_read, 0) + usage.cache_read_input_tokens
+    if usage.cache_creation_input_tokens is not None:
+        changes["cache_creation"] = func.coalesce(columns.cache_creation, 0) + usage.cache_creation_input_tokens
+    return changes

@@ -427,12 +427,16 @@ async def test_a_store_that_fails_in_a_round_ends_the_request_and_the_next_one_w
             await super().record_result(message_id, result)
 
     store = Failing()
-    glove, model = talking([ScriptedCall(name="echo")], "Done.", tools=(echo(),), store=store)
+    calls = [ScriptedCall(name="echo"), ScriptedCall(name="echo")]
+    glove, model = talking(calls, "Done.", tools=(echo(),), store=store)
     with pytest.raises(StoreError, match="disk is full"):
         await glove.process_request("Go")
     store.broken = False
     assert (await glove.process_request("Well?")).text == "Done."
-    assert outline(model.requests[1].messages)[1:3] == ["agent:  +echo", "results echo=aborted"]
+    assert outline(model.requests[1].messages)[1:3] == [
+        "agent:  +echo +echo",
+        "results echo=aborted,echo=aborted",
+    ]
 
 
 async def test_a_tool_knows_its_call_its_glove_and_that_nobody_has_a_screen() -> None:
