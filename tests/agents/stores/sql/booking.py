@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 from sqlalchemy import Engine, Pool, event
 
 import agents.stores.sql.postgres  # noqa: F401 - for processes forked from one that imported this
 from agents.core.errors import ConflictError
+from agents.core.events import EventType
 from agents.core.glove import Glove
 from agents.core.messages import Message, ToolCall, Usage
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
@@ -23,10 +26,15 @@ from agents.core.store import Store
 from agents.core.tools import Tool, ToolContext
 from agents.stores.sql.conversations import SqlConversations
 
+# Children are forked from a server that has imported everything: a fresh interpreter for each would take minutes.
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["tests.agents.stores.sql.booking"])
+
 ROOMS = ("red", "blue")
 DONE = "Both are booked."
 
 Moment = Literal["before", "after"]
+Where = Literal["response", "tool"]
 
 
 class Room(BaseModel):
@@ -100,6 +108,61 @@ def append_in_turn(url: str, name: str, rounds: int, together: Barrier) -> None:
                 together.wait(30)
 
     asyncio.run(append())
+
+
+def overtake(url: str, name: str, where: Where, ledger: Path, together: Barrier) -> None:
+    """Hold a request; ``b`` holds all of its own while ``a`` stands still in the middle. Write down what conflicts."""
+
+    def meet() -> None:
+        together.wait(30)
+
+    async def requesting() -> None:
+        async with aclosing(await SqlConversations.connect(url)) as conversations:
+            glove = agent(conversations.open("shared"), ledger)
+            glove.add_subscriber(_Notes(conversations.open(f"notes of {name}")))
+            if name == "a":
+                _stand_still(glove, where, iter([meet, meet]))
+                await glove.process_request("From a: book both rooms.")
+            else:
+                meet()
+                await glove.process_request("From b: book both rooms.")
+                meet()
+
+    asyncio.run(requesting())
+
+
+class _Notes:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def record(self, type: EventType, data: dict[str, Any]) -> None:
+        if type == "conflict":
+            note = Message(sender="user", text=data["notice"], id=f"{data['expected']} {data['found']}")
+            await self._store.append_messages([note])
+
+
+def _stand_still(glove: Glove, where: Where, steps: Iterator[Callable[[], None]]) -> None:
+    """Make an agent take steps in the middle of its first response, or of its first booking."""
+
+    class Waiting(Careful):
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+            async for item in super().stream(request):
+                if isinstance(item, ModelFinished):
+                    for step in steps:
+                        step()
+                yield item
+
+    if where == "response":
+        glove.model = Waiting()
+        return
+    (tool,) = (tool for tool in glove.tools if tool.name == "book")
+
+    def book(given: Room, ctx: ToolContext) -> Any:
+        for step in steps:
+            step()
+        return tool.do(given, ctx)
+
+    glove.replace_tools(["book"], [replace(tool, do=book)])
 
 
 def talk(url: str, name: str, requests: int, ledger: Path, together: Barrier) -> None:

@@ -1,19 +1,13 @@
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from collections import Counter
-from collections.abc import Callable
 from contextlib import aclosing
 from itertools import count
 from pathlib import Path
 
 from agents.stores.sql.conversations import SqlConversations
-from tests.agents.stores.sql.booking import DONE, ROOMS, Moment, agent, append_in_turn, die_in_a_request, talk
-
-# Children are forked from a server that has imported everything: a fresh interpreter for each would take minutes.
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["tests.agents.stores.sql.booking"])
+from tests.agents.stores.sql.booking import DONE, ROOMS, Moment, agent, die_in_a_request, processes
 
 
 async def test_killed_before_any_commit_the_conversation_goes_on_and_nothing_is_done_or_stored_twice(
@@ -73,46 +67,3 @@ async def goes_on(conversations: SqlConversations, conversation: str, ledger: Pa
 
 def lines_of(ledger: Path) -> list[str]:
     return ledger.read_text().splitlines()
-
-
-async def test_two_processes_on_one_conversation_lose_no_message_and_are_told_of_conflicts(database_url: str) -> None:
-    rounds = 6
-    run_two(append_in_turn, database_url, rounds)
-    async with aclosing(await SqlConversations.connect(database_url)) as conversations:
-        messages = await conversations.open("shared").get_messages()
-        for name in ("a", "b"):
-            mine = [message.id for message in messages if message.text == f"From {name}"]
-            assert mine == [f"{name}{number}" for number in range(rounds)]
-        assert len(messages) == 2 * rounds
-        notes = [
-            note.text for name in ("a", "b") for note in await conversations.open(f"notes of {name}").get_messages()
-        ]
-        assert sorted(notes) == sorted(f"shared {2 * n} {2 * n + 1}" for n in range(rounds))
-
-
-async def test_two_processes_may_hold_requests_in_one_conversation(database_url: str, tmp_path: Path) -> None:
-    run_two(talk, database_url, 3, tmp_path / "ledger")
-    async with aclosing(await SqlConversations.connect(database_url)) as conversations:
-        store = conversations.open("shared")
-        messages = await store.get_messages()
-        said = [message.text for message in messages if message.from_person]
-        assert Counter(said) == Counter(f"{name} {number}" for name in "ab" for number in range(3))
-        assert max(Counter(message.id for message in messages).values()) == 1
-        responses = [message for message in messages if message.sender == "agent"]
-        assert len([message for message in responses if message.text == DONE]) == 6
-        assert await store.get_turn_count() == len(responses)
-        assert (await store.get_token_consumption()).tokens_out == len(responses)
-
-
-async def test_two_processes_may_set_up_one_database_at_once(database_url: str) -> None:
-    run_two(append_in_turn, database_url, 1)
-
-
-def run_two(target: Callable[..., None], url: str, *args: object) -> None:
-    together = processes.Barrier(2)
-    children = [processes.Process(target=target, args=(url, name, *args, together), daemon=True) for name in ("a", "b")]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(60)
-    assert [child.exitcode for child in children] == [0, 0]
