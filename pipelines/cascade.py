@@ -21,7 +21,7 @@ from pipelines.listener import Listener, Probe, VoiceActivity
 from pipelines.playout.output import AudioOutput
 from pipelines.playout.player import PlayerSettings
 from pipelines.replies import Replies
-from pipelines.responder import Expectation, Responder
+from pipelines.responder import Expectation, ExpectationKind, Responder
 from pipelines.speaker import Speaker
 from pipelines.stt.base import Recognizer
 from pipelines.tts.base import Synthesizer
@@ -43,7 +43,7 @@ from pipelines.turns.events import (
     TurnEvent,
 )
 from pipelines.turns.machine import TurnMachine
-from pipelines.turns.settings import TurnSettings
+from pipelines.turns.settings import TurnSettings, TurnTaking
 from pipelines.vad.detector import DetectorSettings
 
 __all__ = ["Cascade", "CascadeSettings", "Engines"]
@@ -56,12 +56,14 @@ class CascadeSettings:
     detector: DetectorSettings = field(default_factory=DetectorSettings)
     turns: TurnSettings = field(default_factory=TurnSettings)
     playout: PlayerSettings = field(default_factory=PlayerSettings)
+    turn_taking: TurnTaking = TurnTaking.AUTOMATIC
     start_muted: bool = False
-    """Whether the caller is not listened to before they are unmuted."""
+    """Whether the caller is not listened to before they are unmuted; in manual turn taking it is always so."""
     greeting: str | None = None
     """Said when the call begins; ``None`` lets the caller begin."""
     expects: Expectation | None = None
-    """What the caller was asked before the call began, as if the agent had; ``None``: nothing."""
+    """What the caller was asked before the call began, as if the agent had; ``None``: what the agent says it waits for,
+    which it does in a conversation that is gone on with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +105,10 @@ class Cascade:
         probe: Probe | None = None,
     ) -> None:
         self.settings = settings or CascadeSettings()
-        self.machine = TurnMachine(self.settings.turns, expects=self.settings.expects)
         self._clock = clock
         self._tell = careful(tell)
         self._responder = CarefulResponder(responder, self._tell)
+        self.machine = TurnMachine(self.settings.turns, expects=self.settings.expects or self._left_waiting())
         self._asked: deque[Callable[[float], list[TurnAction]]] = deque()
         """Decisions the turn machine is still to make, in order."""
         self._deciding = False
@@ -136,6 +138,7 @@ class Cascade:
             feed=self.feed,
             tell=self._tell,
             detector=self.settings.detector,
+            turn_taking=self.settings.turn_taking,
             probe=probe,
         )
         self._responder.watch(lambda: self.feed(ResultReady()))
@@ -144,7 +147,7 @@ class Cascade:
 
     def start(self) -> None:
         """Greet, if there is a greeting."""
-        if self.settings.start_muted:
+        if self.settings.start_muted or self.settings.turn_taking is TurnTaking.MANUAL:
             self.mute()
         if self.settings.greeting:
             self._decide(partial(self.machine.say, "greeting", self.settings.greeting))
@@ -166,15 +169,23 @@ class Cascade:
         self._decide(self.machine.interrupt)
 
     def commit_turn(self) -> None:
-        """Answer the words there are without waiting for more."""
+        """Answer the words there are without waiting for more; in manual turn taking the button is let go by that."""
+        if self.settings.turn_taking is TurnTaking.MANUAL:
+            self.mute()
         self._decide(self.machine.commit_turn)
 
     def mute(self) -> None:
-        """Stop listening to the caller; a word that was begun ends here, and its turn still ends. Idempotent."""
+        """Stop listening to the caller; a word that was begun ends here, and its turn still ends. Idempotent.
+
+        In manual turn taking the button is let go: what was said since it was pressed is a turn.
+        """
         self._control(self._listener.mute)
 
     def unmute(self) -> None:
-        """Listen to the caller from here on. Idempotent."""
+        """Listen to the caller from here on. Idempotent.
+
+        In manual turn taking the button is pressed: an agent that speaks is interrupted.
+        """
         self._control(self._listener.unmute)
 
     @property
@@ -270,6 +281,11 @@ class Cascade:
                 self._note(action)
             case _:
                 assert_never(action)
+
+    def _left_waiting(self) -> Expectation | None:
+        """What the agent waited for when the conversation was left; ``None``: for nothing in particular."""
+        expectation = self._responder.expects()
+        return None if expectation.kind is ExpectationKind.OPEN else expectation
 
     def _note(self, action: Note) -> None:
         self._tell(SoundIgnored(kind=action.kind, text=action.text, measures=action.data))

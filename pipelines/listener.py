@@ -16,11 +16,12 @@ from pipelines.audio.levels import rms
 from pipelines.audio.resample import Resampler
 from pipelines.clock import Clock, Timer
 from pipelines.events import CallerMuted, EngineTrouble, Tell, TranscriptHeard
-from pipelines.segments import DetectedSegments, Segments
+from pipelines.segments import DetectedSegments, PressedSegments, Segments
 from pipelines.stt.base import Recognizer
 from pipelines.stt.lasting import LastingHearing
 from pipelines.turns.events import HearingFailed, TurnEvent, WordsHeard
 from pipelines.turns.machine import TurnMachine
+from pipelines.turns.settings import TurnTaking
 from pipelines.vad.detector import DetectorSettings, SpeechDetector
 
 __all__ = ["Listener", "Probe", "VoiceActivity"]
@@ -64,6 +65,7 @@ class Listener:
         feed: takes what is heard, for the turn machine.
         tell: takes what the outside is told.
         detector: thresholds.
+        turn_taking: who says when the caller speaks.
         probe: takes every probability, for who draws them.
     """
 
@@ -78,6 +80,7 @@ class Listener:
         feed: Callable[[TurnEvent], None],
         tell: Tell,
         detector: DetectorSettings | None = None,
+        turn_taking: TurnTaking = TurnTaking.AUTOMATIC,
         probe: Probe | None = None,
     ) -> None:
         self._clock = clock
@@ -88,19 +91,27 @@ class Listener:
         self._resampler: Resampler | None = None
         self._rate = 0
         self._hearing = LastingHearing(clock=clock, recognizer=recognizer, group=group, ear=self)
-        self._segments: Segments = DetectedSegments(
-            detector=SpeechDetector(WINDOW / HEARING_RATE, detector),
-            hearing=self._hearing,
-            machine=machine,
-            feed=feed,
-            tell=tell,
-        )
+        self._segments = self._segmented(machine, SpeechDetector(WINDOW / HEARING_RATE, detector), turn_taking)
         self.muted = False
         """Whether the caller's microphone is closed: what comes is still judged, for who draws it, and not heard."""
         self._arrival = Arrival()
         self._heard_at = clock.now()
         """When the latest frame came."""
         self._gap: Timer | None = None
+
+    def _segmented(self, machine: TurnMachine, detector: SpeechDetector, turn_taking: TurnTaking) -> Segments:
+        if turn_taking is TurnTaking.AUTOMATIC:
+            return DetectedSegments(
+                detector=detector, hearing=self._hearing, machine=machine, feed=self._feed, tell=self._tell
+            )
+        return PressedSegments(
+            clock=self._clock,
+            detector=detector,
+            hearing=self._hearing,
+            machine=machine,
+            feed=self._feed,
+            tell=self._tell,
+        )
 
     @property
     def busy(self) -> bool:
@@ -140,6 +151,7 @@ class Listener:
         """Open the microphone; what was said before is not listened to. Idempotent."""
         if self.muted:
             self._switch(muted=False)
+            self._segments.open()
 
     def _switch(self, *, muted: bool) -> None:
         self.muted = muted

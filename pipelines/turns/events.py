@@ -27,6 +27,8 @@ __all__ = [
     "ResultReady",
     "Resume",
     "Speak",
+    "TalkBegan",
+    "TalkEnded",
     "TurnAction",
     "TurnEvent",
     "UtteranceAdvanced",
@@ -39,6 +41,25 @@ __all__ = [
 
 
 # ---------------------------------------------------------------------------------------------------- what it is told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkBegan:
+    """The caller pressed the button to talk."""
+
+    at: float
+    """Seconds of the call's clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkEnded:
+    """The caller let the button go: what they said is their turn."""
+
+    at: float
+    level: float
+    """Loudest window, RMS, full scale 1."""
+    sureness: float
+    """Highest speech probability; nothing is decided by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +143,8 @@ TurnEvent: TypeAlias = (
     | SpeechProgressed
     | SpeechEnded
     | SpeechMisfired
+    | TalkBegan
+    | TalkEnded
     | WordsHeard
     | HearingFailed
     | EngineFailed
@@ -150,6 +173,8 @@ class Cause(StrEnum):
     """Much voice, and no words at all."""
     WENT_ON = "went_on"
     """The caller went on before the reply's first sound."""
+    PRESSED = "pressed"
+    """The caller pressed the button to talk."""
     HOST = "host"
     """Somebody outside asked for it."""
     SUPERSEDED = "superseded"
@@ -168,6 +193,8 @@ class NoteKind(StrEnum):
     FAR_FIELD = "far_field"
     UNRECOGNISED = "unrecognised"
     """The caller clearly spoke, and the recogniser gave no words."""
+    NOTHING_SAID = "nothing_said"
+    """A turn was to be committed, or a button let go, and there were no words."""
     UNHEARD = "unheard"
     """The recogniser failed on it, or gave nothing in time."""
 

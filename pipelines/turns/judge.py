@@ -54,9 +54,14 @@ class Judge:
             self._near.judge(segment.level, now)
             return NoteKind.FAR_FIELD
         if not words(segment.text):
+            if segment.pressed:
+                return NoteKind.NOTHING_SAID
             long = segment.voiced_s >= self._settings.interruption.wordless_s
             return NoteKind.UNRECOGNISED if long else NoteKind.NOISE
-        evidence = VoiceEvidence(voiced_s=segment.voiced_s, peak_probability=segment.sureness)
+        # A button is better evidence of a voice than a detector: all that is asked is whether so much can be said so
+        # fast.
+        sureness = 1.0 if segment.pressed else segment.sureness
+        evidence = VoiceEvidence(voiced_s=segment.voiced_s, peak_probability=sureness)
         if self._settings.phantom.judge(segment.text, evidence) is not None:
             return NoteKind.PHANTOM
         if segment.line is not None and not self._settings.interruption.without_echo(

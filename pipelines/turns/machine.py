@@ -6,6 +6,7 @@ and ``judge`` answer its questions; ``floor`` keeps what the agent says.
 
 from __future__ import annotations
 
+import math
 from typing import assert_never
 
 from pipelines.playout.utterance import UtteranceKind
@@ -28,6 +29,8 @@ from pipelines.turns.events import (
     ResultReady,
     Resume,
     Speak,
+    TalkBegan,
+    TalkEnded,
     TurnAction,
     TurnEvent,
     UtteranceAdvanced,
@@ -105,6 +108,10 @@ class TurnMachine:
                 self._speech_misfired(event)
             case SpeechEnded():
                 self._speech_ended(event)
+            case TalkBegan():
+                self._talk_began(event)
+            case TalkEnded():
+                self._talk_ended(event)
             case WordsHeard():
                 self._words_heard(event, now)
             case HearingFailed():
@@ -137,6 +144,8 @@ class TurnMachine:
     def commit_turn(self, now: float) -> list[TurnAction]:
         """Commit what was said, as soon as its text is there, without waiting for more."""
         self._host_commits = self.segment
+        if not (self._turn or self._awaited or self._sounding):
+            self._actions.append(Note(kind=NoteKind.NOTHING_SAID))
         self._schedule()
         return self.tick(now)
 
@@ -180,7 +189,7 @@ class TurnMachine:
             times.append(self._stale_at(self._sounding))
         if (report_at := self._report_at()) is not None:
             times.append(report_at)
-        return min(times, default=None)
+        return min((at for at in times if at < math.inf), default=None)
 
     # --------------------------------------------------------------------------------------------------- the caller
 
@@ -222,6 +231,31 @@ class TurnMachine:
         segment.voiced_s, segment.level, segment.sureness = event.voiced_s, event.level, event.sureness
         self._awaited[segment.number] = segment
 
+    def _talk_began(self, event: TalkBegan) -> None:
+        """Give the floor to a caller who presses for it, unless the agent says what is heard to its end."""
+        self.segment += 1
+        for said in () if self.blocked else self.floor.interruptible():
+            self._cancel(said, Cause.PRESSED)
+        line = self.floor.line
+        self._sounding = Segment(
+            number=self.segment,
+            over=Over.SILENCE if line is None else Over.PROTECTED,
+            line=line,
+            started_at=event.at,
+            worded_at=event.at,
+            pressed=True,
+            fate=Fate.TURN,
+        )
+
+    def _talk_ended(self, event: TalkEnded) -> None:
+        if (segment := self._sounding) is None:
+            return
+        self._sounding = None
+        self._sound_ended_at = segment.ended_at = event.at
+        segment.voiced_s, segment.level, segment.sureness = event.at - segment.started_at, event.level, event.sureness
+        self._awaited[segment.number] = segment
+        self._host_commits = segment.number
+
     def _words_heard(self, event: WordsHeard, now: float) -> None:
         segment = self._awaited.get(event.segment)
         if segment is None and self._sounding is not None and self._sounding.number == event.segment:
@@ -237,8 +271,11 @@ class TurnMachine:
             self._take(segment, now)
 
     def _stale_at(self, segment: Segment) -> float:
-        """From when on a sound that goes on without new words keeps nobody waiting: a television, a hum."""
-        return segment.worded_at + self.settings.stale_s
+        """From when on a sound that goes on without new words keeps nobody waiting: a television, a hum.
+
+        Never, when somebody holds a button for it.
+        """
+        return math.inf if segment.pressed else segment.worded_at + self.settings.stale_s
 
     def _cut_endless(self, now: float) -> None:
         """Let words be answered although the sound they came in does not end."""

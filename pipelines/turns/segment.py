@@ -50,6 +50,8 @@ class Segment:
     """RMS of its loudest window, full scale 1."""
     sureness: float = 0.0
     """Its highest speech probability."""
+    pressed: bool = False
+    """Whether its maker holds a button, and so says when it ends and that it is meant."""
     text: str = ""
     """What was recognised of it, the latest version."""
     fate: Fate = Fate.UNDECIDED

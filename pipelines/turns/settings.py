@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from pipelines.turns.endpointing import Endpointing
 from pipelines.turns.guards import NearField, PhantomRule
 from pipelines.turns.interruption import Interruption
 
-__all__ = ["TurnSettings"]
+__all__ = ["TurnSettings", "TurnTaking"]
+
+
+class TurnTaking(StrEnum):
+    """Who says where a caller's turn begins and ends."""
+
+    AUTOMATIC = "automatic"
+    """What is heard: a detector, a gate, and how finished the words sound."""
+    MANUAL = "manual"
+    """The caller, with a button: what they say from unmuting to muting is a turn. The call starts muted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,25 @@ import pytest
 from pipelines.audio.frame import Frame
 from pipelines.call import Call
 from pipelines.cascade import CascadeSettings, Engines
-from pipelines.clock import VirtualClock
-from pipelines.events import CallerMuted, CallEvent, SoundIgnored, TurnCommitted, UtteranceEnded, UtteranceStarted
+from pipelines.clock import Clock, VirtualClock
+from pipelines.events import (
+    CallerMuted,
+    CallEvent,
+    SoundIgnored,
+    SpeechOver,
+    TurnCommitted,
+    UtteranceCancelled,
+    UtteranceEnded,
+    UtteranceStarted,
+)
+from pipelines.stt.base import Emit
+from pipelines.turns.events import Cause, NoteKind
+from pipelines.turns.settings import TurnTaking
 from tests.pipelines.line import Line, hold
 from tests.pipelines.scripted import (
     Answer,
     ScriptedActivity,
+    ScriptedHearing,
     ScriptedRecognizer,
     ScriptedResponder,
     ScriptedVoice,
@@ -159,6 +172,133 @@ def test_speech_probability_is_told_while_muted() -> None:
     hold(tale, probe=lambda _at, probability: probed.append(probability))
     assert probed
     assert min(probed[1:]) > 0.9
+
+
+# ----------------------------------------------------------------------------------------------------- push to talk
+
+MANUAL = {"turn_taking": TurnTaking.MANUAL}
+
+
+async def presses(line: Line, *words: str, pause_s: float = 0.0) -> None:
+    """Hold the button, say words, be silent, and let it go."""
+    line.cascade.unmute()
+    if words:
+        await line.says(*words)
+    await line.silence(pause_s)
+    line.cascade.mute()
+
+
+def test_in_manual_turn_taking_a_call_starts_muted() -> None:
+    async def tale(line: Line) -> None:
+        assert line.cascade.muted
+        await line.says("nobody", "hears", "this")
+        await line.silence(5)
+
+    line = hold(tale, settings=MANUAL)
+    assert line.recognizer.finals == []
+    assert [event.muted for event in line.all(CallerMuted)] == [True]
+
+
+def test_what_is_said_while_the_button_is_held_is_one_segment_and_answered_at_once() -> None:
+    async def tale(line: Line) -> None:
+        line.cascade.unmute()
+        await line.says("one")
+        await line.silence(2)
+        await line.says("and", word_s=0.1)
+        line.cascade.mute()
+        await line.silence(3)
+
+    line = hold(tale, settings=MANUAL)
+    assert line.recognizer.finals == ["one and"]
+    (committed,) = line.all(TurnCommitted)
+    assert committed.ended_at == pytest.approx(2.4)
+    assert line.times(TurnCommitted) == [pytest.approx(2.5)], "the recogniser's tenth of a second, and no hold"
+    (over,) = line.all(SpeechOver)
+    assert [over.started_at, over.ended_at] == pytest.approx([0.0, 2.4])
+
+
+def test_committing_the_turn_lets_the_button_go() -> None:
+    async def tale(line: Line) -> None:
+        line.cascade.unmute()
+        await line.says("tell", "me")
+        line.cascade.commit_turn()
+        assert line.cascade.muted
+        await line.says("nobody", "hears", "this")
+        await line.silence(3)
+
+    line = hold(tale, settings=MANUAL)
+    assert line.committed == ["tell me"]
+    assert line.cascade.idle
+
+
+def test_letting_go_and_committing_is_one_turn() -> None:
+    async def tale(line: Line) -> None:
+        await presses(line, "tell", "me")
+        line.cascade.commit_turn()
+        await line.silence(3)
+
+    line = hold(tale, settings=MANUAL)
+    assert line.committed == ["tell me"]
+    assert line.all(SoundIgnored) == []
+
+
+def test_the_button_interrupts_what_the_agent_says_before_any_word() -> None:
+    async def tale(line: Line) -> None:
+        await presses(line, "tell", "me")
+        await line.silence(2)
+        await presses(line, pause_s=0.2)
+        await line.silence(3)
+
+    line = hold(tale, settings=MANUAL, answers=(Answer(words=40),))
+    assert [event.cause for event in line.all(UtteranceCancelled)] == [Cause.PRESSED]
+    assert line.times(UtteranceCancelled) == [pytest.approx(2.6)]
+    assert [event.kind for event in line.all(SoundIgnored)] == [NoteKind.NOTHING_SAID]
+    (ended,) = line.all(UtteranceEnded)
+    assert ended.interrupted and ended.heard
+
+
+def test_nothing_said_in_manual_turn_taking_is_told_and_commits_nothing() -> None:
+    async def tale(line: Line) -> None:
+        line.cascade.commit_turn()
+        await presses(line, pause_s=5.0)
+        await line.silence(1)
+
+    line = hold(tale, settings=MANUAL)
+    assert [event.kind for event in line.all(SoundIgnored)] == [NoteKind.NOTHING_SAID] * 2
+    assert line.committed == []
+    assert line.apologies == 0
+    assert line.cascade.idle
+
+
+def test_a_line_that_stutters_while_the_button_is_held_ends_no_turn() -> None:
+    async def tale(line: Line) -> None:
+        line.cascade.unmute()
+        await line.says("tell")
+        await line.clock.sleep(3)
+        await line.says("me")
+        line.cascade.mute()
+        await line.silence(3)
+
+    assert hold(tale, settings=MANUAL).committed == ["tell me"]
+
+
+def test_the_engine_hears_of_pauses_so_that_it_can_decode_ahead() -> None:
+    class Ears(ScriptedRecognizer):
+        paused = 0
+
+        def open(self, clock: Clock, emit: Emit) -> ScriptedHearing:
+            return Hearing(self, clock, emit)
+
+    class Hearing(ScriptedHearing):
+        def pause(self, segment: int) -> None:
+            Ears.paused += 1
+
+    async def tale(line: Line) -> None:
+        await presses(line, "tell", pause_s=0.3)
+        await line.silence(3)
+
+    hold(tale, settings=MANUAL, recognizer=Ears)
+    assert Ears.paused == 1
 
 
 # ---------------------------------------------------------------------------------------------------------- the call

@@ -14,6 +14,8 @@ from pipelines.turns.events import (
     NoteKind,
     Resume,
     Speak,
+    TalkBegan,
+    TalkEnded,
     TurnAction,
     TurnEvent,
     UtteranceAdvanced,
@@ -73,6 +75,12 @@ class Story:
     def end_speech(self, start: float, end: float, *, level: float = 0.1, sureness: float = 0.95) -> int:
         ended = SpeechEnded(started_at=start, ended_at=end, voiced_s=end - start, level=level, sureness=sureness)
         self.feed(ended, end + NOTICED_S)
+        return self.machine.segment
+
+    def press(self, start: float, end: float) -> int:
+        """Let the caller hold the button; return the segment. Its words come with ``words``."""
+        self.feed(TalkBegan(at=start), start)
+        self.feed(TalkEnded(at=end, level=0.0, sureness=0.0), end)
         return self.machine.segment
 
     def blip(self, start: float, end: float) -> None:
