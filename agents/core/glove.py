@@ -34,7 +34,7 @@ from agents.core.tools import Tool
 from agents.display import DisplayManager
 from agents.stores.memory import MemoryStore
 
-__all__ = ["MAX_RETRIES", "MAX_TURNS", "ContextProvider", "Glove"]
+__all__ = ["MAX_RETRIES", "MAX_TURNS", "ContextProvider", "Glove", "Preparation"]
 
 MAX_RETRIES = 3
 """How often a tool that raised is run again: enough for a hiccup, too few to be kept waiting."""
@@ -45,6 +45,9 @@ MAX_TURNS = 120
 Context: TypeAlias = str | Message | Sequence[Message] | None
 ContextProvider: TypeAlias = Callable[[AbortSignal | None], Context | Awaitable[Context]]
 """Renders what the model must know just now; asked anew before every model call."""
+
+Preparation: TypeAlias = Callable[[AbortSignal], Awaitable[None]]
+"""Something that is to be done in a request before the model is called."""
 
 
 def _random_id() -> str:
@@ -119,6 +122,7 @@ class Glove:
         self._cancel = cancel_tool(self.errands)
         self._built = False
         self._providers: list[ContextProvider] = []
+        self._preparations: list[Preparation] = []
         self._mistakes = [
             *_limits(max_turns=max_turns, max_retries=max_retries),
             *(() if compaction is None else compaction.mistakes()),
@@ -267,6 +271,28 @@ class Glove:
                 self._providers.remove(provider)
 
         return remove
+
+    def add_preparation(self, step: Preparation) -> Callable[[], None]:
+        """Do something in every request before the model is first called: the words are stored by then.
+
+        What a step raises ends the request; later steps do not run.
+
+        Returns:
+            A function that ends it. Idempotent.
+        """
+        self._preparations.append(step)
+
+        def remove() -> None:
+            if step in self._preparations:
+                self._preparations.remove(step)
+
+        return remove
+
+    async def prepare_request(self, signal: AbortSignal) -> None:
+        """Take the steps that precede a request, in the order added."""
+        for step in tuple(self._preparations):
+            signal.raise_if_aborted()
+            await step(signal)
 
     async def get_runtime_context(
         self, signal: AbortSignal | None = None, *, now: float | None = None

@@ -118,6 +118,7 @@ class Request:
         await self.open()
         if not self._answers:
             return Message(sender="agent")
+        await self._glove.prepare_request(self._signal)
         self._expected = self._opening.expected
         reminder = await inbox_reminder(self._kept.store)
         for _ in range(self._glove.max_turns):

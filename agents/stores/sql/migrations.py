@@ -96,7 +96,34 @@ GROUPS_STEP = (
     "CREATE INDEX glove_inbox_status ON glove_inbox (conversation, status, position)",
 )
 
-STEPS = (MESSAGES_STEP, GROUPS_STEP)
+GOALS_STEP = (
+    """
+    CREATE TABLE glove_goals (
+        scope TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        payload TEXT NOT NULL,
+        PRIMARY KEY (scope, version)
+    )
+    """,
+    """
+    CREATE TABLE glove_goal_hooks (
+        scope TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        position BIGINT NOT NULL,
+        transition TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        state TEXT NOT NULL,
+        attempts BIGINT NOT NULL DEFAULT 0,
+        owner TEXT,
+        leased_until TEXT,
+        error TEXT,
+        PRIMARY KEY (scope, version, position),
+        UNIQUE (scope, transition)
+    )
+    """,
+)
+
+STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP)
 """The n-th step leads from version n - 1 to version n."""
 
 VERSION = len(STEPS)

@@ -10,6 +10,8 @@ from sqlalchemy import BigInteger, Column, MetaData, Table, Text
 __all__ = [
     "TABLES",
     "conversations",
+    "goal_hooks",
+    "goals",
     "inbox",
     "messages",
     "permissions",
@@ -93,4 +95,27 @@ inbox = Table(
     Column("position", BigInteger),
     Column("status", Text),
     Column("payload", Text),
+)
+
+goals = Table(
+    "glove_goals",
+    TABLES,
+    Column("scope", Text, primary_key=True),  # JSON: subject, key, agent
+    Column("version", BigInteger, primary_key=True),
+    Column("payload", Text),
+)
+
+goal_hooks = Table(
+    "glove_goal_hooks",
+    TABLES,
+    Column("scope", Text, primary_key=True),
+    Column("version", BigInteger, primary_key=True),  # of the entry that brought the transition
+    Column("position", BigInteger, primary_key=True),  # within it
+    Column("transition", Text),
+    Column("payload", Text),
+    Column("state", Text),
+    Column("attempts", BigInteger),
+    Column("owner", Text),
+    Column("leased_until", Text),  # an instant, as above
+    Column("error", Text),
 )
