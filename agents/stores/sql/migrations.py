@@ -123,7 +123,16 @@ GOALS_STEP = (
     """,
 )
 
-STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP)
+CONTEXT_STEP = (
+    """
+    CREATE TABLE glove_context (
+        namespace TEXT NOT NULL PRIMARY KEY,
+        payload TEXT NOT NULL
+    )
+    """,
+)
+
+STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP, CONTEXT_STEP)
 """The n-th step leads from version n - 1 to version n."""
 
 VERSION = len(STEPS)

@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Column, MetaData, Table, Text
 
 __all__ = [
     "TABLES",
+    "context",
     "conversations",
     "goal_hooks",
     "goals",
@@ -118,4 +119,11 @@ goal_hooks = Table(
     Column("owner", Text),
     Column("leased_until", Text),  # an instant, as above
     Column("error", Text),
+)
+
+context = Table(
+    "glove_context",
+    TABLES,
+    Column("namespace", Text, primary_key=True),
+    Column("payload", Text),  # all entries: a few dozen short notes that are always read together
 )
