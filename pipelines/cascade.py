@@ -17,7 +17,7 @@ from pipelines.audio.frame import Frame, Samples
 from pipelines.careful import CarefulResponder
 from pipelines.clock import Clock, Timer
 from pipelines.events import OutputHeld, OutputResumed, SoundIgnored, Tell, UtteranceCancelled, careful
-from pipelines.listener import Listener, Probe, VoiceActivity
+from pipelines.listener import Listener, Probe
 from pipelines.playout.output import AudioOutput
 from pipelines.playout.player import PlayerSettings
 from pipelines.replies import Replies
@@ -44,6 +44,7 @@ from pipelines.turns.events import (
 )
 from pipelines.turns.machine import TurnMachine
 from pipelines.turns.settings import TurnSettings, TurnTaking
+from pipelines.vad.base import VoiceActivity
 from pipelines.vad.detector import DetectorSettings
 
 __all__ = ["Cascade", "CascadeSettings", "Engines"]

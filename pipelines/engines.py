@@ -19,7 +19,7 @@ class EngineKind(StrEnum):
 
 
 ENGINES: Mapping[EngineKind, Mapping[str, str]] = {
-    EngineKind.VAD: {"silero": "pipelines.vad.silero:SileroModel"},
+    EngineKind.VAD: {"silero": "pipelines.vad.silero:SileroModel", "energy": "pipelines.vad.energy:EnergyModel"},
     EngineKind.STT: {"whisper": "pipelines.stt.whisper:Whisper", "silent": "pipelines.stt.silent:Silent"},
     EngineKind.TTS: {"hibari": "pipelines.tts.hibari:HibariVoice"},
 }
@@ -51,7 +51,7 @@ def load_engine(kind: EngineKind, name: str) -> Any:
         name: a name of ``ENGINES``, or ``module:factory`` for an engine of your own; the factory takes no arguments.
 
     Returns:
-        The warmed engine: a ``Recognizer``, a ``Synthesizer`` or a ``SileroModel`` by its kind.
+        The warmed engine: a ``Recognizer``, a ``Synthesizer`` or an ``ActivityModel`` by its kind.
 
     Raises:
         EngineError: the name is not known, the engine or what it needs is not installed, or it does not load.

@@ -8,49 +8,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
 from pipelines.audio.arrival import Arrival
 from pipelines.audio.frame import HEARING_RATE, Frame, Samples
 from pipelines.audio.levels import rms
 from pipelines.audio.resample import Resampler
 from pipelines.clock import Clock, Timer
-from pipelines.events import CallerMuted, EngineTrouble, Tell, TranscriptHeard
+from pipelines.events import CallerMuted, EngineTrouble, Tell, TranscriptHeard, trouble
 from pipelines.segments import DetectedSegments, PressedSegments, Segments
 from pipelines.stt.base import Recognizer
 from pipelines.stt.lasting import LastingHearing
 from pipelines.turns.events import HearingFailed, TurnEvent, WordsHeard
 from pipelines.turns.machine import TurnMachine
 from pipelines.turns.settings import TurnTaking
+from pipelines.vad.base import WINDOW_S, VoiceActivity
 from pipelines.vad.detector import DetectorSettings, SpeechDetector
+from pipelines.vad.lasting import LastingActivity
 
-__all__ = ["Listener", "Probe", "VoiceActivity"]
-
-WINDOW = 512
-"""Samples a voice activity detector judges at once, 32 ms at 16 kHz."""
+__all__ = ["Listener", "Probe"]
 
 AUDIO_GAP_S = 0.5
 """Seconds without any frame after which speech in progress is over: the caller muted, or the line broke."""
 
 Probe = Callable[[float, float], None]
 """Takes the end of each window, in seconds of the call's clock, and its speech probability."""
-
-
-class VoiceActivity(Protocol):
-    """One call's use of a voice activity detector."""
-
-    @property
-    def pending(self) -> int:
-        """Samples fed that do not fill a window yet."""
-        ...
-
-    def feed(self, samples: Samples) -> list[float]:
-        """Take int16 mono at 16 kHz; return a probability per window of 512 that was filled."""
-        ...
-
-    def reset(self) -> None:
-        """Forget what was heard: a gap follows."""
-        ...
 
 
 class Listener:
@@ -84,14 +65,14 @@ class Listener:
         probe: Probe | None = None,
     ) -> None:
         self._clock = clock
-        self._activity = activity
+        self._activity = LastingActivity(activity, lambda error: tell(trouble("vad", error)))
         self._feed = feed
         self._tell = tell
         self._probe = probe
         self._resampler: Resampler | None = None
         self._rate = 0
         self._hearing = LastingHearing(clock=clock, recognizer=recognizer, group=group, ear=self)
-        self._segments = self._segmented(machine, SpeechDetector(WINDOW / HEARING_RATE, detector), turn_taking)
+        self._segments = self._segmented(machine, SpeechDetector(WINDOW_S, detector), turn_taking)
         self.muted = False
         """Whether the caller's microphone is closed: what comes is still judged, for who draws it, and not heard."""
         self._arrival = Arrival()
@@ -131,14 +112,14 @@ class Listener:
         if not self.muted:
             self._segments.hear(samples)
         level = rms(samples)
-        probabilities = self._activity.feed(samples)
-        ends_at = sounded_at - (self._activity.pending + (len(probabilities) - 1) * WINDOW) / HEARING_RATE
+        probabilities, pending = self._activity.feed(samples)
+        ends_at = sounded_at - pending / HEARING_RATE - (len(probabilities) - 1) * WINDOW_S
         for probability in probabilities:
             if self._probe is not None:
                 self._probe(ends_at, probability)
             if not self.muted:
                 self._segments.judge(probability, level, ends_at)
-            ends_at += WINDOW / HEARING_RATE
+            ends_at += WINDOW_S
         self._watch_for_gap()
 
     def mute(self) -> None:
@@ -173,6 +154,7 @@ class Listener:
 
     def _restart(self) -> None:
         """Nothing came for a while: what is left of the sound before has nothing to do with what comes now."""
+        self._segments.cut()
         self._activity.reset()
         self._arrival.restart()
         if self._resampler is not None:

@@ -30,6 +30,8 @@ class DetectorSettings:
     """Probability, 0 to 1, at which a window is speech."""
     exit: float = 0.35
     """Probability below which a window is silence; between the two nothing changes."""
+    onset_s: float = 0.0
+    """Seconds of speech without a break before there is a sound at all; 0: a single window begins one."""
     confirm_s: float = 0.25
     """Seconds of speech before it is believed; less is a misfire."""
     confirm_asked_s: float = 0.15
@@ -112,6 +114,8 @@ class SpeechDetector:
         self.settings = settings or DetectorSettings()
         self._window_s = window_s
         self._state = _State.SILENT
+        self._onset: list[tuple[float, float, float]] = []
+        """Speech windows in a row that begin no sound yet."""
         self._started_at = 0.0
         self._voiced_until = 0.0
         self._voiced_s = 0.0
@@ -131,6 +135,7 @@ class SpeechDetector:
 
     def lapse(self) -> list[Detection]:
         """End the speech in progress, if any: no more audio comes (a caller muted in mid-word)."""
+        self._onset.clear()
         return [self._end()] if self.sounding else []
 
     def feed(
@@ -148,15 +153,27 @@ class SpeechDetector:
         """
         if self._state is _State.SILENT:
             if probability < self.settings.entry:
+                self._onset.clear()
                 return []
-            self._begin(ends_at - self._window_s)
-            return [SpeechStarted(at=self._started_at), *self._speech(probability, level, ends_at, asked)]
+            self._onset.append((probability, level, ends_at))
+            return self._start(asked)
         if probability >= self.settings.entry:
             return self._speech(probability, level, ends_at, asked)
         if probability >= self.settings.exit:
             self._voiced_until = ends_at
             return []
         return self._silence(ends_at, patience_s)
+
+    def _start(self, asked: bool) -> list[Detection]:
+        """Begin a sound with the speech so far, if that is enough for one."""
+        if len(self._onset) * self._window_s < self.settings.onset_s - 1e-9:
+            return []
+        self._begin(self._onset[0][2] - self._window_s)
+        found: list[Detection] = [SpeechStarted(at=self._started_at)]
+        for probability, level, ends_at in self._onset:
+            found += self._speech(probability, level, ends_at, asked)
+        self._onset.clear()
+        return found
 
     def _begin(self, at: float) -> None:
         self._state = _State.TENTATIVE

@@ -14,14 +14,10 @@ from typing import Any
 import numpy as np
 
 from pipelines.audio.frame import HEARING_RATE, Samples
+from pipelines.vad.base import WINDOW
+from pipelines.vad.detector import DetectorSettings
 
-__all__ = ["WINDOW", "WINDOW_S", "SileroModel", "SileroStream", "SileroWeightsError", "find_weights"]
-
-WINDOW = 512
-"""New samples for one probability; the model knows no other size at 16 kHz."""
-
-WINDOW_S = WINDOW / HEARING_RATE
-"""Seconds: 0.032."""
+__all__ = ["SileroModel", "SileroStream", "SileroWeightsError", "find_weights"]
 
 _CONTEXT = 64
 """Samples of the window before that go first. Without them the model answers 0.0 to all speech."""
@@ -77,6 +73,7 @@ class SileroModel:
     """
 
     name = "silero"
+    detector = DetectorSettings()
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path

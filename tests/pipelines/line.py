@@ -14,6 +14,7 @@ from pipelines.clock import VirtualClock
 from pipelines.events import CallEvent, TurnCommitted
 from pipelines.listener import Probe
 from pipelines.turns.settings import TurnSettings
+from pipelines.vad.base import VoiceActivity
 from tests.pipelines.scripted import (
     VOICE_RATE,
     Answer,
@@ -43,6 +44,7 @@ class Line:
             fails_at=engines.get("broken_ears", frozenset()),
             partial_every_s=engines.get("partial_every_s"),
         )
+        self.activity: VoiceActivity = engines.get("activity", ScriptedActivity)()
         self.voice: ScriptedVoice = engines.get("voice", ScriptedVoice)(
             fails_at=engines.get("broken_voice", frozenset())
         )
@@ -69,7 +71,7 @@ class Line:
             self.cascade = Cascade(
                 clock=self.clock,
                 engines=Engines(
-                    activity=ScriptedActivity(),
+                    activity=self.activity,
                     recognizer=self.recognizer,
                     synthesizer=self.voice,
                     phrases={turns.engine_failed: apology, turns.not_understood: apology},

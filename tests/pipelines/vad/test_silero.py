@@ -8,7 +8,8 @@ import pytest
 
 from pipelines.audio.frame import Samples
 from pipelines.audio.resample import Resampler
-from pipelines.vad.silero import WINDOW, SileroModel, SileroStream, SileroWeightsError, find_weights
+from pipelines.vad.base import WINDOW
+from pipelines.vad.silero import SileroModel, SileroStream, SileroWeightsError, find_weights
 from tests.fixtures.catalogue import fixture
 
 pytestmark = pytest.mark.engine
