@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pipelines.vad.detector import (
     Detection,
+    DetectorSettings,
     SpeechConfirmed,
     SpeechDetector,
     SpeechEnded,
@@ -106,3 +107,23 @@ def test_every_start_has_one_end_or_misfire_and_only_confirmed_speech_ends(proba
             case _:
                 pass
     assert not open_
+
+
+def test_where_a_sound_needs_an_onset_it_begins_with_its_first_window_and_a_break_begins_it_anew() -> None:
+    detector = SpeechDetector(WINDOW, DetectorSettings(onset_s=0.096))
+    found = []
+    for n, probability in enumerate([0.9, 0.9, 0.1] * 5 + [0.9] * 3):
+        found += [(n, one) for one in detector.feed(probability, 0.1, (n + 1) * WINDOW)]
+    assert [n for n, _ in found] == [17] * 4
+    assert found[0][1] == SpeechStarted(at=15 * WINDOW)
+    assert [one.voiced_s for _, one in found if isinstance(one, SpeechProgressed)] == pytest.approx(
+        [WINDOW, 2 * WINDOW, 3 * WINDOW]
+    )
+
+
+def test_an_onset_does_not_reach_over_a_gap() -> None:
+    detector = SpeechDetector(WINDOW, DetectorSettings(onset_s=0.096))
+    for n in range(2):
+        assert detector.feed(0.9, 0.1, (n + 1) * WINDOW) == []
+    assert detector.lapse() == []
+    assert detector.feed(0.9, 0.1, 9.0) == []
