@@ -8,9 +8,12 @@ CALLERS := tests/fixtures/audio
 DEMO := $(addprefix $(CALLERS)/,what-time-is-it.wav three-miles.wav what-can-you-do.wav stop-tell-me-the-time.wav@+1.5)
 PROMPTS := asterisk-core-sounds-en asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
 DATABASE := postgresql
+BROWSER := chromium
+NODE := nodejs npm
+WEB := voice_server/web
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench setup lock clean prompts database
+.PHONY: help demo test lint format bench setup lock clean prompts database web types node browser
 
 help:  ## print this text
 	@echo "glove-voice: a caller speaks, an agent that knows what it still has to find out answers."
@@ -24,7 +27,8 @@ help:  ## print this text
 demo: $(READY)  ## run a recorded caller through the agent; audio and picture land in out/
 	@$(BIN)/voice-server turn $(DEMO) --model offline --out $(OUT) --plot $(OUT)/turn.png
 
-test: $(READY) prompts database  ## run every test: no key, no account, no network
+test: $(READY) prompts database browser node  ## run every test: no key, no account, no network
+	@$(MAKE) --no-print-directory web
 	@$(BIN)/python -m pytest --durations=10 --durations-min=2 $(ARGS)
 
 lint: $(READY)  ## check style, formatting, types and import layers
@@ -37,8 +41,18 @@ format: $(READY)  ## rewrite the sources in the house style
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-bench: $(READY) prompts  ## measure latency on this machine, beside the aims
+bench: $(READY) prompts  ## measure this machine beside the aims; ARGS=peers: LiveKit Agents and Pipecat beside us
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+web:  ## build the page, where Node 18 or newer is
+	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 18))' 2>/dev/null && command -v npm >/dev/null; \
+		then $(MAKE) --no-print-directory $(WEB)/dist/index.html; \
+		else echo "make: without Node 18 or newer and npm the server has a plain page only;" \
+			"for the other: apt-get install $(NODE)" >&2; fi
+
+types: $(READY) $(WEB)/node_modules/.ready  ## write the page's types anew after a change of the protocol
+	@$(BIN)/voice-server schema | npm --prefix $(WEB) run --silent types >$(WEB)/src/protocol/wire.ts.new
+	@mv $(WEB)/src/protocol/wire.ts.new $(WEB)/src/protocol/wire.ts
 
 setup: $(READY)  ## prepare .venv and nothing else
 
@@ -48,7 +62,7 @@ lock: $(READY)  ## write requirements.lock from pyproject.toml; ARGS=--upgrade t
 	@! grep -n '://' requirements.lock || { echo "make: requirements.lock names a host; it must not" >&2; exit 1; }
 
 clean:  ## delete .venv, caches and everything made
-	rm -rf .venv $(OUT) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv $(OUT) $(WEB)/dist $(WEB)/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # The environment: pip fetches uv (its pin and hashes are in the lock), uv fetches the rest ten times faster than pip.
 $(READY): requirements.lock pyproject.toml
@@ -65,6 +79,14 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# The page: packages as the lock has them, then what a browser loads.
+$(WEB)/node_modules/.ready: $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/.npmrc
+	@cd $(WEB) && npm ci --silent && touch node_modules/.ready
+
+$(WEB)/dist/index.html: $(WEB)/node_modules/.ready $(shell find $(WEB)/src $(WEB)/public -type f) \
+		$(WEB)/index.html $(WEB)/vite.config.ts $(WEB)/tsconfig.json
+	@cd $(WEB) && npm run --silent build -- --logLevel warn
+
 # Debian's packages that some tests need; without them those tests say what is missing and skip.
 AS_ROOT = $(shell if [ "$$(id -u)" = 0 ]; then echo env; elif sudo -n true 2>/dev/null; then echo sudo; else echo false; fi)
 APT_GET = $(AS_ROOT) DEBIAN_FRONTEND=noninteractive apt-get -qq
@@ -78,3 +100,13 @@ database:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
 		|| { $(APT_GET) update && $(APT_GET) install --yes --no-install-recommends $(DATABASE); } >/dev/null \
 		|| echo "make: tests on PostgreSQL will skip; they need: apt-get install $(DATABASE)" >&2
+
+browser:
+	@command -v $(BROWSER) >/dev/null \
+		|| { $(APT_GET) update && $(APT_GET) install --yes --no-install-recommends $(BROWSER); } >/dev/null \
+		|| echo "make: tests in a browser will skip; they need: apt-get install $(BROWSER)" >&2
+
+node:
+	@{ command -v node && command -v npm; } >/dev/null \
+		|| { $(APT_GET) update && $(APT_GET) install --yes --no-install-recommends $(NODE); } >/dev/null \
+		|| echo "make: tests of the page will skip; they need: apt-get install $(NODE)" >&2
