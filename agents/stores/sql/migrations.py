@@ -132,7 +132,17 @@ CONTEXT_STEP = (
     """,
 )
 
-STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP, CONTEXT_STEP)
+FACTS_STEP = (
+    """
+    CREATE TABLE glove_facts (
+        scope TEXT NOT NULL PRIMARY KEY,
+        version BIGINT NOT NULL,
+        payload TEXT NOT NULL
+    )
+    """,
+)
+
+STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP, CONTEXT_STEP, FACTS_STEP)
 """The n-th step leads from version n - 1 to version n."""
 
 VERSION = len(STEPS)

@@ -11,6 +11,7 @@ __all__ = [
     "TABLES",
     "context",
     "conversations",
+    "facts",
     "goal_hooks",
     "goals",
     "inbox",
@@ -126,4 +127,12 @@ context = Table(
     TABLES,
     Column("namespace", Text, primary_key=True),
     Column("payload", Text),  # all entries: a few dozen short notes that are always read together
+)
+
+facts = Table(
+    "glove_facts",
+    TABLES,
+    Column("scope", Text, primary_key=True),  # JSON: subject, context; hashed where it is long
+    Column("version", BigInteger),
+    Column("payload", Text),  # every revision: what one person says, always read together
 )
