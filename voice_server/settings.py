@@ -6,9 +6,9 @@ A provider's own variables (`OPENAI_API_KEY`, `OPENAI_BASE_URL`) are read by its
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args, get_origin
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -25,6 +25,10 @@ AUTO = "auto"
 
 MEMORY = "memory"
 """Stands for conversations that end with the process."""
+
+
+_SECRET = ("key",)
+"""Settings that no message quotes."""
 
 
 def _setting(default: Any, description: str, *, unit: str = "", **bounds: Any) -> Any:
@@ -66,6 +70,21 @@ class Settings(BaseSettings):
         ge=0,
         le=2,
     )
+    host: str = _setting("127.0.0.1", "address the server listens on; without a key, one of this machine only")
+    port: int = _setting(8_080, "port the server listens on", ge=0, le=65_535)
+    key: SecretStr | None = _setting(
+        None, "what clients of the server must know; without one it talks to this machine only", min_length=8
+    )
+    calls: int = _setting(48, "calls at once; one more is told that the server is busy", ge=1, le=10_000)
+    grace_s: float = _setting(
+        10.0, "how long a call waits for its client when the connection breaks; 0 ends it", unit="s", ge=0, le=3_600
+    )
+    idle_s: float = _setting(
+        600.0, "how long a connection may be without audio before it is closed", unit="s", ge=1, le=86_400
+    )
+    drain_s: float = _setting(
+        30.0, "how long calls may go on when the server is told to go away", unit="s", ge=0, le=3_600
+    )
     log_level: Literal["debug", "info", "warning", "error"] = _setting("warning", "what is logged, to stderr")
 
     @model_validator(mode="after")
@@ -98,7 +117,8 @@ def load_settings(**overrides: str | None) -> Settings:
         if not first["loc"]:
             raise UsageError(str(first["ctx"]["error"])) from None
         name = f"{PREFIX}{first['loc'][0]}".upper()
-        raise UsageError(f"{name} is {first['input']!r}: {first['msg'].lower()}; see the README's table") from None
+        shown = "not to be shown" if first["loc"][0] in _SECRET else repr(first["input"])
+        raise UsageError(f"{name} is {shown}: {first['msg'].lower()}; see the README's table") from None
     return settings.model_copy(update={"model": _which_model()}) if settings.model == AUTO else settings
 
 
@@ -117,6 +137,6 @@ def settings_table() -> str:
 def _row(name: str, info: FieldInfo) -> str:
     extra = info.json_schema_extra
     unit = str(extra.get("unit", "")) if isinstance(extra, dict) else ""
-    values = getattr(info.annotation, "__args__", ())
+    values = get_args(info.annotation) if get_origin(info.annotation) is Literal else ()
     unit = unit or " / ".join(f"`{value}`" for value in values)
     return f"| `{PREFIX}{name.upper()}` | `{info.default}` | {unit} | {info.description} |"

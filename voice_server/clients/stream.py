@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Protocol
 
 from voice_server.clients.events import VERSION, ClientEvent
 
-__all__ = ["EventStream", "Follower", "LaggingError", "Told"]
+__all__ = ["EventStream", "Follower", "LaggingError", "Reader", "Told"]
 
 KEPT = 1_000
 """Events kept for clients that come back: some twenty minutes of a conversation."""
@@ -39,6 +39,18 @@ class Told:
     """The whole envelope as JSON, encoded once for all followers."""
 
 
+class Reader(Protocol):
+    """Takes a stream's events as they come."""
+
+    def offer(self, told: Told) -> None:
+        """Take an event; returns at once."""
+        ...
+
+    def close(self) -> None:
+        """Nothing follows."""
+        ...
+
+
 class EventStream:
     """What one call, or one chat, tells its clients.
 
@@ -53,7 +65,7 @@ class EventStream:
         self._began = now()
         self._seq = 0
         self._kept: deque[Told] = deque(maxlen=KEPT)
-        self._followers: list[Follower] = []
+        self._readers: list[Reader] = []
 
     @property
     def seq(self) -> int:
@@ -72,9 +84,22 @@ class EventStream:
         told = Told(seq=seq, type=event.type, text=self._encode(seq, event))
         if event.kept:
             self._kept.append(told)
-        for follower in tuple(self._followers):
-            follower.offer(told)
+        for reader in tuple(self._readers):
+            reader.offer(told)
         return told
+
+    def since(self, after: int) -> list[Told]:
+        """Give the kept events behind a number."""
+        return [told for told in self._kept if told.seq is not None and told.seq > after]
+
+    def missed(self, after: int) -> bool:
+        """Whether events behind a number are kept no more."""
+        oldest = self._kept[0].seq if self._kept else None
+        return oldest is not None and after + 1 < oldest
+
+    def add(self, reader: Reader) -> None:
+        """Give somebody all events from now on; drop them in the end."""
+        self._readers.append(reader)
 
     def follow(self, after: int | None = None) -> Follower:
         """Begin to follow; close the follower in the end.
@@ -82,22 +107,20 @@ class EventStream:
         Args:
             after: the last number seen; kept events behind it come first. ``None``: only what comes from now on.
         """
-        oldest = self._kept[0].seq if self._kept else None
-        missed = after is not None and oldest is not None and after + 1 < oldest
-        kept = [told for told in self._kept if after is not None and told.seq is not None and told.seq > after]
-        follower = Follower(self, kept, missed=missed)
-        self._followers.append(follower)
+        kept = [] if after is None else self.since(after)
+        follower = Follower(self, kept, missed=after is not None and self.missed(after))
+        self.add(follower)
         return follower
 
-    def drop(self, follower: Follower) -> None:
-        """Let a follower go. Idempotent."""
-        if follower in self._followers:
-            self._followers.remove(follower)
+    def drop(self, reader: Reader) -> None:
+        """Let a reader go. Idempotent."""
+        if reader in self._readers:
+            self._readers.remove(reader)
 
     def close(self) -> None:
         """Tell everybody that nothing follows."""
-        for follower in tuple(self._followers):
-            follower.close()
+        for reader in tuple(self._readers):
+            reader.close()
 
     def _encode(self, seq: int | None, event: ClientEvent) -> str:
         envelope: dict[str, Any] = {

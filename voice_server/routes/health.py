@@ -1,0 +1,51 @@
+"""Whether the server lives, and whether it takes calls."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from voice_server.routes.problem import refusals
+from voice_server.service import Front
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["health"])
+
+
+class Health(BaseModel):
+    """The process lives."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class Ready(BaseModel):
+    """Calls are taken."""
+
+    status: Literal["ready"] = "ready"
+    calls: int = Field(description="how many there are")
+    limit: int = Field(description="how many there may be")
+
+
+@router.get("/health", operation_id="health", summary="Whether the process lives")
+async def health() -> Health:
+    """Answer as long as the process lives, whether it takes calls or not."""
+    return Health(version=version("glove-voice"))
+
+
+@router.get(
+    "/ready",
+    operation_id="ready",
+    summary="Whether calls are taken",
+    responses=refusals(HTTPStatus.SERVICE_UNAVAILABLE),
+)
+async def ready(request: Request) -> Ready:
+    """Answer 503, with the reason, while the engines load and when the server is going away."""
+    front: Front = request.app.state.front
+    calls = front.service.calls
+    return Ready(calls=len(calls), limit=calls.limit)

@@ -1,0 +1,80 @@
+"""A problem: how every route refuses, as one body with a stable code and a sentence for a person.
+
+Above: routes raise :class:`Refused` and name their ``refusals``; ``app`` has all of them told. Below: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+__all__ = ["Problem", "Refused", "refusals", "tell_problems"]
+
+
+class Problem(BaseModel):
+    """Why something was refused, or did not work."""
+
+    code: str = Field(description="stable, for programs: `unauthorized`, `busy`, `not_ready`, `not_found` …")
+    message: str = Field(description="one sentence for whoever it concerns: what was wrong, and what to do")
+
+
+class Refused(Exception):
+    """A request cannot be granted.
+
+    Args:
+        status: of HTTP.
+        code: stable, for programs.
+        message: one sentence.
+        headers: to send besides.
+    """
+
+    def __init__(self, status: HTTPStatus, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = dict(headers or {})
+
+
+def refusals(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
+    """Describe for OpenAPI which refusals a route knows; all have the same body."""
+    return {status.value: {"model": Problem, "description": status.phrase} for status in statuses}
+
+
+def tell_problems(app: FastAPI) -> None:
+    """Let every refusal and every failure be answered with a :class:`Problem`."""
+
+    @app.exception_handler(Refused)
+    async def _refused(_: Request, error: Refused) -> JSONResponse:
+        return _answer(error.status, error.code, error.message, error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, "bad_request", f"{where}: {first['msg']}", {})
+
+    @app.exception_handler(HTTPException)
+    async def _http(_: Request, error: HTTPException) -> JSONResponse:
+        status = HTTPStatus(error.status_code)
+        return _answer(status, status.name.lower(), str(error.detail), error.headers or {})
+
+    @app.exception_handler(Exception)
+    async def _failed(_: Request, error: Exception) -> JSONResponse:
+        return _answer(
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            "internal",
+            f"the server failed at it ({type(error).__name__}); its log says where",
+            {},
+        )
+
+
+def _answer(status: HTTPStatus, code: str, message: str, headers: Mapping[str, str]) -> JSONResponse:
+    return JSONResponse(Problem(code=code, message=message).model_dump(), status_code=status, headers=dict(headers))

@@ -1,0 +1,150 @@
+"""The service: what all routes share, once it is there; and until then, why it is not.
+
+Above: routes take a :class:`Service` as a dependency. Below: engines, conversations and calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from agents.core.errors import ConfigurationError, StoreError
+from pipelines.clock import Clock, RealClock
+from pipelines.engines import EngineError
+from voice_server.calls import Calls
+from voice_server.conversations import Conversations
+from voice_server.errors import UsageError
+from voice_server.house import House
+from voice_server.routes.problem import Refused
+from voice_server.settings import Settings
+
+__all__ = ["Front", "NotReadyError", "Readiness", "Service", "Shared"]
+
+RETRY_AFTER_S = 5
+"""Seconds after which a client that came too early may try again: engines load in about as long."""
+
+
+class Readiness(Enum):
+    """Whether calls are taken."""
+
+    LOADING = auto()
+    READY = auto()
+    DRAINING = auto()
+    """No new calls; the running ones may end."""
+    FAILED = auto()
+    """It will never be ready."""
+
+
+class NotReadyError(Refused):
+    """The service is not there yet, or not any more."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            HTTPStatus.SERVICE_UNAVAILABLE, "not_ready", reason, headers={"Retry-After": str(RETRY_AFTER_S)}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What all routes share."""
+
+    settings: Settings
+    house: House
+    conversations: Conversations
+    calls: Calls
+    clock: Clock
+
+
+class Front:
+    """Opens the service, says whether it is there, and closes it.
+
+    Args:
+        settings: what the environment said.
+        load: loads the engines; blocking.
+        clock: real, but for tests.
+    """
+
+    def __init__(
+        self, settings: Settings, load: Callable[[Settings], House] = House.load, clock: Clock | None = None
+    ) -> None:
+        self.settings = settings
+        self.readiness = Readiness.LOADING
+        self.reason = "the engines are being loaded; try again in a few seconds"
+        """Why it is not ready; empty when it is."""
+        self._load = load
+        self.clock = clock or RealClock()
+        self._service: Service | None = None
+
+    @property
+    def service(self) -> Service:
+        """The service.
+
+        Raises:
+            NotReadyError: it is not there, or takes nothing new any more.
+        """
+        if self._service is None or self.readiness is not Readiness.READY:
+            raise NotReadyError(self.reason)
+        return self._service
+
+    @property
+    def running(self) -> Service | None:
+        """The service, also while it drains."""
+        return self._service
+
+    async def open(self, group: asyncio.TaskGroup) -> None:
+        """Load engines, agent and database. What cannot be had is said by ``reason``.
+
+        Args:
+            group: in which calls run.
+        """
+        try:
+            conversations = await Conversations.connect(self.settings)
+            try:
+                house = await asyncio.to_thread(self._load, self.settings)
+            except BaseException:
+                await conversations.aclose()
+                raise
+        except (EngineError, ConfigurationError, StoreError, UsageError) as error:
+            self._turn(Readiness.FAILED, str(error))
+            return
+        self._service = Service(
+            settings=self.settings,
+            house=house,
+            conversations=conversations,
+            calls=Calls(self.settings, house, conversations, self.clock, group),
+            clock=self.clock,
+        )
+        self._turn(Readiness.READY, "")
+
+    async def drain(self) -> None:
+        """Take no new calls, let those that run end, and end them when it takes too long. Idempotent."""
+        if self.readiness is not Readiness.FAILED:
+            self._turn(Readiness.DRAINING, "the server is going away; come back to another one, or in a while")
+        if self._service is not None:
+            await self._service.calls.drain(self.settings.drain_s)
+
+    async def aclose(self) -> None:
+        """End everything. Idempotent."""
+        service, self._service = self._service, None
+        if service is not None:
+            await service.calls.drain(0.0)
+            await service.conversations.aclose()
+
+    def _turn(self, readiness: Readiness, reason: str) -> None:
+        self.readiness, self.reason = readiness, reason
+
+
+def _shared(connection: HTTPConnection) -> Service:
+    front: Front = connection.app.state.front
+    return front.service
+
+
+Shared = Annotated[Service, Depends(_shared)]
+"""The service, as a route takes it; a route that comes too early or too late is answered with 503."""
