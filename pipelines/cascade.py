@@ -17,6 +17,7 @@ from pipelines.audio.frame import Frame, Samples
 from pipelines.careful import CarefulResponder
 from pipelines.clock import Clock, Timer
 from pipelines.events import OutputHeld, OutputResumed, SoundIgnored, Tell, UtteranceCancelled, careful
+from pipelines.gating import Gating
 from pipelines.listener import Listener, Probe
 from pipelines.playout.output import AudioOutput
 from pipelines.playout.player import PlayerSettings
@@ -57,6 +58,7 @@ class CascadeSettings:
     detector: DetectorSettings = field(default_factory=DetectorSettings)
     turns: TurnSettings = field(default_factory=TurnSettings)
     playout: PlayerSettings = field(default_factory=PlayerSettings)
+    gating: Gating = Gating.HARD
     turn_taking: TurnTaking = TurnTaking.AUTOMATIC
     start_muted: bool = False
     """Whether the caller is not listened to before they are unmuted; in manual turn taking it is always so."""
@@ -109,7 +111,9 @@ class Cascade:
         self._clock = clock
         self._tell = careful(tell)
         self._responder = CarefulResponder(responder, self._tell)
-        self.machine = TurnMachine(self.settings.turns, expects=self.settings.expects or self._left_waiting())
+        gating = self.settings.gating
+        turns = gating.turns(self.settings.turns)
+        self.machine = TurnMachine(turns, expects=self.settings.expects or self._left_waiting())
         self._asked: deque[Callable[[float], list[TurnAction]]] = deque()
         """Decisions the turn machine is still to make, in order."""
         self._deciding = False
@@ -138,7 +142,7 @@ class Cascade:
             machine=self.machine,
             feed=self.feed,
             tell=self._tell,
-            detector=self.settings.detector,
+            detector=gating.detector(self.settings.detector),
             turn_taking=self.settings.turn_taking,
             probe=probe,
         )
