@@ -1,0 +1,128 @@
+import { useState } from "react";
+
+import type { Line } from "../call/transcript";
+import { axis, stages, STAGES, total, type StageName } from "../call/timing";
+import type { TurnTimed } from "../protocol/wire";
+
+const SHOWN = 12;
+const NAMES = Object.keys(STAGES) as StageName[];
+
+/** Why each turn took as long as it did: its stages on one axis for all turns, and the figures as a table. */
+export function TurnTimes({ turns, words }: { turns: readonly TurnTimed[]; words: (turn: number) => string }) {
+  const shown = turns.slice(-SHOWN);
+  const { end, lines } = axis(shown);
+  const [chosen, choose] = useState<number | null>(null);
+  if (shown.length === 0) return <p className="empty">After your first turn you see here where its time went.</p>;
+  return (
+    <div className="times">
+      <ul className="legend" aria-hidden="true">
+        {NAMES.map((name) => (
+          <li key={name} title={STAGES[name].meaning}>
+            <span className={`swatch ${name}`} />
+            {STAGES[name].label}
+          </li>
+        ))}
+      </ul>
+      <div className="chart">
+        <div className="grid" aria-hidden="true">
+          {lines.map((at) => (
+            <span key={at} style={{ left: `${(100 * at) / end}%` }}>
+              {at === 0 ? "0" : at === end ? `${at} ms` : at}
+            </span>
+          ))}
+        </div>
+        <ol>
+          {shown.map((turn) => (
+            <li key={turn.turn}>
+              <button
+                type="button"
+                className="row"
+                aria-label={spoken(turn, words(turn.turn))}
+                aria-expanded={chosen === turn.turn}
+                onClick={() => choose(chosen === turn.turn ? null : turn.turn)}
+              >
+                <span className="label" aria-hidden="true">
+                  <span>{words(turn.turn)}</span>
+                  <span className="figure">{turn.first_sound === null ? "no sound" : `${total(turn)} ms`}</span>
+                </span>
+                <span className="track" aria-hidden="true">
+                  {stages(turn).map(({ name, from, to }) => (
+                    <span
+                      key={name}
+                      className={`stage ${name}`}
+                      style={{ left: `${(100 * from) / end}%`, width: `${(100 * (to - from)) / end}%` }}
+                    />
+                  ))}
+                </span>
+              </button>
+              <Figures turn={turn} open={chosen === turn.turn} />
+            </li>
+          ))}
+        </ol>
+      </div>
+      <details className="as-table">
+        <summary>The same as a table</summary>
+        <TimesTable turns={shown} words={words} />
+      </details>
+    </div>
+  );
+}
+
+/** The numbers of one turn: beside its bar on hover and focus, and until the next click after one. */
+function Figures({ turn, open }: { turn: TurnTimed; open: boolean }) {
+  return (
+    <p className="figures" data-open={open}>
+      {stages(turn).map(({ name, from, to }) => (
+        <span key={name}>
+          <span className={`swatch ${name}`} aria-hidden="true" />
+          {STAGES[name].label} {to - from} ms
+        </span>
+      ))}
+      {turn.reason && <span className="reason">waited because: {turn.reason.replaceAll("_", " ")}</span>}
+    </p>
+  );
+}
+
+function TimesTable({ turns, words }: { turns: readonly TurnTimed[]; words: (turn: number) => string }) {
+  const after = (turn: TurnTimed, at: number | null) => (at === null ? "–" : at - turn.speech_ended);
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Turn times as a table">
+      <table>
+        <caption>Milliseconds after the caller’s speech ended</caption>
+        <thead>
+          <tr>
+            <th scope="col">Turn</th>
+            <th scope="col">Text final</th>
+            <th scope="col">A turn</th>
+            <th scope="col">First text</th>
+            <th scope="col">First sound</th>
+            <th scope="col">Waited because</th>
+          </tr>
+        </thead>
+        <tbody>
+          {turns.map((turn) => (
+            <tr key={turn.turn}>
+              <th scope="row">{words(turn.turn)}</th>
+              <td>{after(turn, turn.text_final)}</td>
+              <td>{after(turn, turn.committed)}</td>
+              <td>{after(turn, turn.first_text)}</td>
+              <td>{after(turn, turn.first_sound)}</td>
+              <td>{turn.reason.replaceAll("_", " ")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function spoken(turn: TurnTimed, words: string): string {
+  const parts = stages(turn).map(({ name, from, to }) => `${STAGES[name].label} ${to - from} milliseconds`);
+  return `${words}: ${parts.join(", ")}`;
+}
+
+/** Finds the words of a turn of this call. */
+export function wordsOfTurns(lines: readonly Line[], call: string): (turn: number) => string {
+  const said = new Map(lines.map((line) => [line.id, line.text]));
+  return (turn) => said.get(`${call}/turn/${turn}`) ?? `Turn ${turn + 1}`;
+}
