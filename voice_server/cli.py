@@ -98,6 +98,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
     doctor.set_defaults(command=_doctor)
+    schema = commands.add_parser(
+        "schema",
+        help="the JSON Schema of what clients are told and may say",
+        description="Print the JSON Schema of all events and commands, from which a client's types can be generated.",
+    )
+    schema.set_defaults(command=_schema)
     return parser
 
 
@@ -206,6 +212,13 @@ def _doctor(parsed: argparse.Namespace) -> int:
     diagnosis = examine(load_settings())
     _print(json.dumps(diagnosis.to_json()) if parsed.json else diagnosis.render(Ink(colour=_colour())))
     return 0 if diagnosis.fit else 1
+
+
+def _schema(_: argparse.Namespace) -> int:
+    from voice_server.clients.schema import clients_schema
+
+    _print(json.dumps(clients_schema(), indent=2))
+    return 0
 
 
 def _log_to_stderr(settings: Settings) -> None:
