@@ -91,9 +91,13 @@ class Calls:
             async with asyncio.timeout(seconds):
                 await self._none.wait()
         except TimeoutError:
-            for call in self:
-                call.end(Ending.DRAINING)
+            self.end_all(Ending.DRAINING)
             await self._none.wait()
+
+    def end_all(self, ending: Ending) -> None:
+        """End all calls; they are gone in a few seconds."""
+        for call in self:
+            call.end(ending)
 
     def _of(self, conversation: str | None) -> LiveCall | None:
         return next((call for call in self if call.conversation == conversation), None)

@@ -43,6 +43,15 @@ A WAV may have any width, rate from 8 to 192 kHz and number of channels, and las
 call waits for nothing, yet its latencies are those of this machine.
 """
 
+_SERVE = f"""\
+Talk to the agent: in a browser, by chat, or from a program over a socket. /docs describes it all.
+
+  {_NAME} serve                                  on this machine only, without a key
+  VOICE_KEY=… {_NAME} serve --host 0.0.0.0       for everybody who has the key
+
+SIGTERM or Ctrl-C lets calls end before it goes; a second one does not.
+"""
+
 _DOCTOR = f"""\
 Say what is installed, configured and loadable, and the fix for what is not.
 
@@ -90,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('glove-voice')}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_turn(commands)
+    _add_serve(commands)
     doctor = commands.add_parser(
         "doctor",
         help="what is installed and configured, and the fix for what is not",
@@ -117,15 +127,7 @@ def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
     turn.set_defaults(command=_turn)
     add = turn.add_argument
     add("recordings", nargs="+", metavar="WAV[@+SECONDS]", help="what the caller says, in order")
-    add("--agent", metavar="MODULE:FACTORY", help=f"who answers ({_default('agent')})")
-    add(
-        "--model",
-        help=f"the language model ({_default('model')}: OpenAI's with a key in the environment, else offline)",
-    )
-    add("--pipeline", choices=["cascade"], help=f"how speech becomes answers ({_default('pipeline')})")
-    add("--stt", metavar="ENGINE", help=f"recogniser, a name or module:factory ({_default('stt')})")
-    add("--tts", metavar="ENGINE", help=f"synthesiser ({_default('tts')})")
-    add("--vad", metavar="ENGINE", help=f"voice activity detector ({_default('vad')})")
+    _add_engines(turn)
     add(
         "--output",
         choices=[kind.value for kind in OutputKind],
@@ -139,15 +141,42 @@ def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="what the first recording answers: yes_no, digits:9, spelling, dictation, choice:a,b",
     )
     add("--conversation", metavar="ID", help="go on with this conversation, or begin it (default: a new one)")
+    add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")
+    add("--json", action="store_true", help="print one JSON object instead of the conversation")
+    add("--out", metavar="DIR", type=Path, help="write call.wav, agent.wav, transcript.txt and report.json there")
+    add("--plot", metavar="FILE", type=Path, help="draw the call: .png, .svg or .pdf")
+
+
+def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
+    serve = commands.add_parser(
+        "serve",
+        help="a page, chat, and sockets for calls",
+        description=_SERVE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    serve.set_defaults(command=_serve)
+    serve.add_argument("--host", metavar="ADDRESS", help=f"address to listen on ({_default('host')})")
+    serve.add_argument("--port", metavar="NUMBER", help=f"port to listen on ({_default('port')}; 0: any)")
+    _add_engines(serve)
+
+
+def _add_engines(parser: argparse.ArgumentParser) -> None:
+    """Add what a call is made of, the same for all commands that hold one."""
+    add = parser.add_argument
+    add("--agent", metavar="MODULE:FACTORY", help=f"who answers ({_default('agent')})")
+    add(
+        "--model",
+        help=f"the language model ({_default('model')}: OpenAI's with a key in the environment, else offline)",
+    )
+    add("--pipeline", choices=["cascade"], help=f"how speech becomes answers ({_default('pipeline')})")
+    add("--stt", metavar="ENGINE", help=f"recogniser, a name or module:factory ({_default('stt')})")
+    add("--tts", metavar="ENGINE", help=f"synthesiser ({_default('tts')})")
+    add("--vad", metavar="ENGINE", help=f"voice activity detector ({_default('vad')})")
     add(
         "--database",
         metavar="URL",
         help=f"where conversations are kept, sqlite:///calls.db or postgresql://… ({_default('database')})",
     )
-    add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")
-    add("--json", action="store_true", help="print one JSON object instead of the conversation")
-    add("--out", metavar="DIR", type=Path, help="write call.wav, agent.wav, transcript.txt and report.json there")
-    add("--plot", metavar="FILE", type=Path, help="draw the call: .png, .svg or .pdf")
 
 
 def _default(name: str) -> str:
@@ -212,6 +241,20 @@ def _doctor(parsed: argparse.Namespace) -> int:
     diagnosis = examine(load_settings())
     _print(json.dumps(diagnosis.to_json()) if parsed.json else diagnosis.render(Ink(colour=_colour())))
     return 0 if diagnosis.fit else 1
+
+
+def _serve(parsed: argparse.Namespace) -> int:
+    settings = load_settings(**{name: getattr(parsed, name) for name in (*_OVERRIDES, "host", "port")})
+    _log_to_stderr(settings)
+
+    from voice_server.serve import run
+
+    def say(sentence: str) -> None:
+        sys.stderr.write(f"{_NAME}: {sentence}\n")
+        sys.stderr.flush()
+
+    run(settings, say)
+    return 0
 
 
 def _schema(_: argparse.Namespace) -> int:

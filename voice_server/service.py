@@ -6,6 +6,7 @@ Above: routes take a :class:`Service` as a dependency. Below: engines, conversat
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -22,10 +23,13 @@ from voice_server.calls import Calls
 from voice_server.conversations import Conversations
 from voice_server.errors import UsageError
 from voice_server.house import House
+from voice_server.live import Ending
 from voice_server.routes.problem import Refused
 from voice_server.settings import Settings
 
-__all__ = ["Front", "NotReadyError", "Readiness", "Service", "Shared"]
+__all__ = ["Front", "NotReadyError", "Readiness", "Running", "Service", "Shared"]
+
+_log = logging.getLogger(__name__)
 
 RETRY_AFTER_S = 5
 """Seconds after which a client that came too early may try again: engines load in about as long."""
@@ -68,17 +72,25 @@ class Front:
     Args:
         settings: what the environment said.
         load: loads the engines; blocking.
-        clock: real, but for tests.
+        load: loads the engines; blocking.
+        watch: told whenever ``readiness`` has changed.
+        clock: real by default.
     """
 
     def __init__(
-        self, settings: Settings, load: Callable[[Settings], House] = House.load, clock: Clock | None = None
+        self,
+        settings: Settings,
+        *,
+        load: Callable[[Settings], House] = House.load,
+        watch: Callable[[Front], None] = lambda _: None,
+        clock: Clock | None = None,
     ) -> None:
         self.settings = settings
         self.readiness = Readiness.LOADING
         self.reason = "the engines are being loaded; try again in a few seconds"
         """Why it is not ready; empty when it is."""
         self._load = load
+        self._watch = watch
         self.clock = clock or RealClock()
         self._service: Service | None = None
 
@@ -94,8 +106,14 @@ class Front:
         return self._service
 
     @property
-    def running(self) -> Service | None:
-        """The service, also while it drains."""
+    def running(self) -> Service:
+        """The service, also while it drains.
+
+        Raises:
+            NotReadyError: it is not there.
+        """
+        if self._service is None:
+            raise NotReadyError(self.reason)
         return self._service
 
     async def open(self, group: asyncio.TaskGroup) -> None:
@@ -114,6 +132,10 @@ class Front:
         except (EngineError, ConfigurationError, StoreError, UsageError) as error:
             self._turn(Readiness.FAILED, str(error))
             return
+        except Exception as error:  # noqa: BLE001 - a task's boundary: a user's agent may raise anything
+            _log.exception("the service could not be opened")
+            self._turn(Readiness.FAILED, f"opening it raised {type(error).__name__}; the log says where")
+            return
         self._service = Service(
             settings=self.settings,
             house=house,
@@ -121,7 +143,8 @@ class Front:
             calls=Calls(self.settings, house, conversations, self.clock, group),
             clock=self.clock,
         )
-        self._turn(Readiness.READY, "")
+        if self.readiness is Readiness.LOADING:
+            self._turn(Readiness.READY, "")
 
     async def drain(self) -> None:
         """Take no new calls, let those that run end, and end them when it takes too long. Idempotent."""
@@ -129,6 +152,11 @@ class Front:
             self._turn(Readiness.DRAINING, "the server is going away; come back to another one, or in a while")
         if self._service is not None:
             await self._service.calls.drain(self.settings.drain_s)
+
+    def hurry(self) -> None:
+        """Let calls that drain end now."""
+        if self._service is not None:
+            self._service.calls.end_all(Ending.DRAINING)
 
     async def aclose(self) -> None:
         """End everything. Idempotent."""
@@ -139,6 +167,7 @@ class Front:
 
     def _turn(self, readiness: Readiness, reason: str) -> None:
         self.readiness, self.reason = readiness, reason
+        self._watch(self)
 
 
 def _shared(connection: HTTPConnection) -> Service:
@@ -146,5 +175,13 @@ def _shared(connection: HTTPConnection) -> Service:
     return front.service
 
 
+def _running(connection: HTTPConnection) -> Service:
+    front: Front = connection.app.state.front
+    return front.running
+
+
 Shared = Annotated[Service, Depends(_shared)]
-"""The service, as a route takes it; a route that comes too early or too late is answered with 503."""
+"""The service, as a route takes it that begins something; before it is ready and while it drains the answer is 503."""
+
+Running = Annotated[Service, Depends(_running)]
+"""The service, as a route takes it that only goes on with something: also while it drains."""

@@ -13,7 +13,7 @@ from pipelines.call import Call
 from voice_server.clients.events import AgentState
 from voice_server.live import Ending, LiveCall
 from voice_server.routes.problem import Refused, refusals
-from voice_server.service import Shared
+from voice_server.service import Running
 
 __all__ = ["router"]
 
@@ -45,9 +45,9 @@ class Narration(BaseModel):
 
 
 def _found(
-    call: Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="the call's id")], shared: Shared
+    call: Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="the call's id")], running: Running
 ) -> LiveCall:
-    found = shared.calls.find(call)
+    found = running.calls.find(call)
     if found is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found", "there is no such call, or it is over")
     return found
@@ -68,9 +68,9 @@ _STEERING = refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 
 
 @router.get("", operation_id="listCalls", summary="List the calls there are")
-async def list_calls(shared: Shared) -> CallList:
+async def list_calls(running: Running) -> CallList:
     """List calls, the oldest first."""
-    return CallList(calls=[_show(call) for call in shared.calls], limit=shared.calls.limit)
+    return CallList(calls=[_show(call) for call in running.calls], limit=running.calls.limit)
 
 
 @router.post(
