@@ -22,6 +22,7 @@ __all__ = [
     "CallerSpeech",
     "CallerTurn",
     "CallerWords",
+    "ChatReady",
     "ClientEvent",
     "Failure",
     "IgnoredSound",
@@ -70,6 +71,18 @@ class CallReady(ClientEvent):
     speaks: int = Field(description="hertz of the audio the server sends: mono int16, little endian")
     mode: Literal["automatic", "manual"]
     muted: bool
+
+
+class ChatReady(ClientEvent):
+    """A chat's stream begins, or goes on: the first event on every connection."""
+
+    type: ClassVar[str] = "chat"
+    kept: ClassVar[bool] = False
+
+    conversation: str = Field(description="names what is durable; give it again to go on with it")
+    agent: str
+    model: str
+    turn: int | None = Field(description="the turn of the message this stream answers; none: it answers none")
 
 
 class AgentState(StrEnum):
@@ -140,6 +153,7 @@ class ReplyText(ClientEvent):
     type: ClassVar[str] = "text"
 
     text: str
+    turn: int | None = Field(default=None, description="the turn it answers")
 
 
 class UtteranceBegun(ClientEvent):
@@ -172,6 +186,7 @@ class UtteranceClosed(ClientEvent):
     text: str = Field(description="all the agent wanted to say")
     heard: str = Field(description="what was played of it: a beginning of the text that ends with a word")
     interrupted: bool
+    message: str | None = Field(default=None, description="the id of the message it is in the history; in a chat")
 
 
 class ToolChanged(ClientEvent):
@@ -185,6 +200,8 @@ class ToolChanged(ClientEvent):
     status: Literal["running", "success", "error", "aborted"]
     input: dict[str, Any] | None = Field(default=None, description="when it is called")
     duration_ms: float | None = Field(default=None, description="when it has ended")
+    message: str | None = Field(default=None, description="what went wrong, when something did; in a chat")
+    render_data: Any = Field(default=None, description="what the tool gave for the screen; in a chat")
 
 
 class SlotShown(BaseModel):
@@ -228,14 +245,16 @@ class Failure(ClientEvent):
 
     code: str = Field(description="stable: `engine`, `busy`, `bad_message`, `unauthorized` …")
     message: str
+    turn: int | None = Field(default=None, description="the turn that is not answered because of it; in a chat")
 
 
 class CallEnded(ClientEvent):
-    """Nothing follows."""
+    """Nothing follows: of the call, of the chat's stream or, with a turn, of the answer to it."""
 
     type: ClassVar[str] = "ended"
 
     reason: str
+    turn: int | None = Field(default=None, description="the turn whose answer is whole; in a chat")
 
 
 class LevelHeard(ClientEvent):
@@ -260,6 +279,7 @@ class PlayoutOrdered(ClientEvent):
 
 EVENTS: tuple[type[ClientEvent], ...] = (
     CallReady,
+    ChatReady,
     AgentStateChanged,
     CallerSpeech,
     CallerMuted,

@@ -81,6 +81,7 @@ export function reduce(view: CallView, event: Event): CallView {
       return { ...view, failure: event.data };
     case "ended":
       return { ...view, speaking: false, words: [], slots: [] };
+    case "chat":
     case "muted":
     case "text":
     case "level":

@@ -7,6 +7,7 @@ export const VERSION = 1;
 /** Every kind of event this page knows; the compiler sees to it that none is missing. */
 const KNOWN: Record<Event["type"], true> = {
   ready: true,
+  chat: true,
   state: true,
   speech: true,
   muted: true,

@@ -14,6 +14,7 @@ export type Message = Event | Command;
  */
 export type Event =
   | CallReadyEvent
+  | ChatReadyEvent
   | AgentStateChangedEvent
   | CallerSpeechEvent
   | CallerMutedEvent
@@ -81,6 +82,35 @@ export interface CallReady {
   speaks: number;
   mode: "automatic" | "manual";
   muted: boolean;
+}
+export interface ChatReadyEvent {
+  v: 1;
+  /**
+   * it is not sent again to a client that comes back
+   */
+  seq: null;
+  call: string;
+  /**
+   * milliseconds since the call began
+   */
+  t_ms: number;
+  type: "chat";
+  data: ChatReady;
+}
+/**
+ * A chat's stream begins, or goes on: the first event on every connection.
+ */
+export interface ChatReady {
+  /**
+   * names what is durable; give it again to go on with it
+   */
+  conversation: string;
+  agent: string;
+  model: string;
+  /**
+   * the turn of the message this stream answers; none: it answers none
+   */
+  turn: number | null;
 }
 export interface AgentStateChangedEvent {
   v: 1;
@@ -226,6 +256,10 @@ export interface ReplyTextEvent {
  */
 export interface ReplyText {
   text: string;
+  /**
+   * the turn it answers
+   */
+  turn?: number | null;
 }
 export interface UtteranceBegunEvent {
   v: 1;
@@ -303,6 +337,10 @@ export interface UtteranceClosed {
    */
   heard: string;
   interrupted: boolean;
+  /**
+   * the id of the message it is in the history; in a chat
+   */
+  message?: string | null;
 }
 export interface ToolChangedEvent {
   v: 1;
@@ -336,6 +374,16 @@ export interface ToolChanged {
    * when it has ended
    */
   duration_ms?: number | null;
+  /**
+   * what went wrong, when something did; in a chat
+   */
+  message?: string | null;
+  /**
+   * what the tool gave for the screen; in a chat
+   */
+  render_data?: {
+    [k: string]: unknown;
+  };
 }
 export interface ScreenShownEvent {
   v: 1;
@@ -439,6 +487,10 @@ export interface Failure {
    */
   code: string;
   message: string;
+  /**
+   * the turn that is not answered because of it; in a chat
+   */
+  turn?: number | null;
 }
 export interface CallEndedEvent {
   v: 1;
@@ -455,10 +507,14 @@ export interface CallEndedEvent {
   data: CallEnded;
 }
 /**
- * Nothing follows.
+ * Nothing follows: of the call, of the chat's stream or, with a turn, of the answer to it.
  */
 export interface CallEnded {
   reason: string;
+  /**
+   * the turn whose answer is whole; in a chat
+   */
+  turn?: number | null;
 }
 export interface LevelHeardEvent {
   v: 1;
