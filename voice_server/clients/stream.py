@@ -1,4 +1,4 @@
-"""An event stream: events get their numbers, are kept for a while, and reach everybody who follows.
+"""An event stream: events get their numbers, are kept for a while, and reach everybody who reads.
 
 Pure but for the wait of a follower; the call's loop is the only one that uses it.
 """
@@ -9,23 +9,15 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
-from enum import Enum, auto
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from voice_server.clients.events import VERSION, ClientEvent
+from voice_server.clients.events import VERSION, ClientEvent, Failure
 
-__all__ = ["EventStream", "Follower", "LaggingError", "Reader", "Told"]
+__all__ = ["EventStream", "Follower", "Reader", "Told"]
 
 KEPT = 1_000
-"""Events kept for clients that come back: some twenty minutes of a conversation."""
-
-AHEAD = 500
-"""Events a follower may be behind before it is given up."""
-
-
-class LaggingError(Exception):
-    """A follower read so slowly that events were lost to it; it may follow again from the last number it has."""
+"""Events kept for clients that come back: some twenty minutes of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +25,10 @@ class Told:
     """An event with its place in the stream."""
 
     seq: int | None
-    """Ascending from 1; ``None``: it is not kept."""
+    """Ascending; ``None``: it is not kept."""
     type: str
     text: str
-    """The whole envelope as JSON, encoded once for all followers."""
+    """The whole envelope as JSON, encoded once for all readers."""
 
 
 class Reader(Protocol):
@@ -57,45 +49,56 @@ class EventStream:
     Args:
         call: its id.
         now: seconds of its clock.
+        behind: the number its first event comes behind: higher than any number of an earlier stream that a client may
+            take for this one.
+        keep: how many events are kept.
     """
 
-    def __init__(self, call: str, now: Callable[[], float]) -> None:
+    def __init__(self, call: str, now: Callable[[], float], *, behind: int = 0, keep: int = KEPT) -> None:
         self.call = call
         self._now = now
         self._began = now()
-        self._seq = 0
-        self._kept: deque[Told] = deque(maxlen=KEPT)
+        self._seq = behind
+        self._kept: deque[Told] = deque(maxlen=keep)
         self._readers: list[Reader] = []
 
     @property
     def seq(self) -> int:
-        """The number of the latest kept event; 0 before the first."""
+        """The number of the latest kept event; that which the first comes behind, before there is one."""
         return self._seq
+
+    @property
+    def readers(self) -> int:
+        """How many read it."""
+        return len(self._readers)
 
     def t_ms(self, at: float) -> int:
         """Turn seconds of the clock into milliseconds since the stream began."""
         return max(0, round((at - self._began) * 1000))
 
     def tell(self, event: ClientEvent) -> Told:
-        """Send an event to everybody who follows. Returns at once, whoever reads slowly."""
+        """Send an event to everybody who reads. Returns at once, whoever reads slowly."""
         if event.kept:
             self._seq += 1
-        seq = self._seq if event.kept else None
-        told = Told(seq=seq, type=event.type, text=self._encode(seq, event))
+        told = self._envelop(event, self._seq if event.kept else None)
         if event.kept:
             self._kept.append(told)
         for reader in tuple(self._readers):
             reader.offer(told)
         return told
 
+    def aside(self, event: ClientEvent) -> Told:
+        """Put an event into its envelope for one client alone: it has no number, and nobody else is told."""
+        return self._envelop(event, None)
+
     def since(self, after: int) -> list[Told]:
         """Give the kept events behind a number."""
-        return [told for told in self._kept if told.seq is not None and told.seq > after]
+        count = min(self._seq - after, len(self._kept))
+        return [self._kept[-index] for index in range(count, 0, -1)]
 
     def missed(self, after: int) -> bool:
-        """Whether events behind a number are kept no more."""
-        oldest = self._kept[0].seq if self._kept else None
-        return oldest is not None and after + 1 < oldest
+        """Whether events behind a number are kept no more, or the number is none of this stream's."""
+        return not self._seq - len(self._kept) <= after <= self._seq
 
     def add(self, reader: Reader) -> None:
         """Give somebody all events from now on; drop them in the end."""
@@ -107,8 +110,7 @@ class EventStream:
         Args:
             after: the last number seen; kept events behind it come first. ``None``: only what comes from now on.
         """
-        kept = [] if after is None else self.since(after)
-        follower = Follower(self, kept, missed=after is not None and self.missed(after))
+        follower = Follower(self, self._seq if after is None else after)
         self.add(follower)
         return follower
 
@@ -122,7 +124,7 @@ class EventStream:
         for reader in tuple(self._readers):
             reader.close()
 
-    def _encode(self, seq: int | None, event: ClientEvent) -> str:
+    def _envelop(self, event: ClientEvent, seq: int | None) -> Told:
         envelope: dict[str, Any] = {
             "v": VERSION,
             "seq": seq,
@@ -131,62 +133,54 @@ class EventStream:
             "type": event.type,
             "data": event.model_dump(mode="json"),
         }
-        return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+        return Told(seq=seq, type=event.type, text=text)
 
 
-class _Reading(Enum):
-    FOLLOWING = auto()
-    OVER = auto()
-    """Nothing comes after what waits."""
-    LAGGING = auto()
-    """Given up: events behind those that wait were lost."""
-
-
-@dataclass(eq=False)
 class Follower:
-    """Somebody who reads a stream: an async iterator that ends with the stream, or when it is closed.
+    """Somebody who reads the kept events at their own pace: an async iterator that ends when it is closed.
 
-    Raises:
-        LaggingError: while iterating: more than ``AHEAD`` events waited to be read.
+    It holds a place in the stream and no events, so that a slow one costs nothing. Where events are lost to it, because
+    they are kept no more, it is given an ``error`` with the code ``missed``, and goes on with what is told from then on.
+
+    Args:
+        stream: what is read.
+        after: the last number seen.
     """
 
-    stream: EventStream
-    kept: list[Told]
-    missed: bool
-    """Whether events after the number it gave are kept no more."""
-    _queue: deque[Told] = field(init=False)
-    _more: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    _reading: _Reading = field(default=_Reading.FOLLOWING, init=False)
-
-    def __post_init__(self) -> None:
-        self._queue = deque(self.kept)
-        self._more.set()
+    def __init__(self, stream: EventStream, after: int) -> None:
+        self._stream = stream
+        self._seen = after
+        self._last: int | None = None
+        """The number of the last event to be read; ``None`` while there may be more."""
+        self._more = asyncio.Event()
 
     def offer(self, told: Told) -> None:
-        """Take an event, or give up: a reader this slow would be told of the past for ever."""
-        if len(self._queue) < AHEAD + len(self.kept):
-            self._queue.append(told)
-            self._more.set()
-        else:
-            self._stop(_Reading.LAGGING)
+        """Take note that there is an event."""
+        self._more.set()
 
     def close(self) -> None:
-        """Follow no longer; what waits can still be read. Idempotent."""
-        self._stop(_Reading.OVER)
-
-    def _stop(self, reading: _Reading) -> None:
-        self.stream.drop(self)
-        if self._reading is _Reading.FOLLOWING:
-            self._reading = reading
+        """Follow no longer; what was told before can still be read. Idempotent."""
+        self._stream.drop(self)
+        if self._last is None:
+            self._last = self._stream.seq
         self._more.set()
 
     async def __aiter__(self) -> AsyncIterator[Told]:
         while True:
-            while self._queue:
-                yield self._queue.popleft()
-            if self._reading is _Reading.LAGGING:
-                raise LaggingError(f"more than {AHEAD} events waited to be read")
-            if self._reading is _Reading.OVER:
-                return
             self._more.clear()
+            if self._stream.missed(self._seen):
+                yield self._skip()
+            for told in self._stream.since(self._seen):
+                if self._last is not None and told.seq is not None and told.seq > self._last:
+                    return
+                self._seen = told.seq or self._seen
+                yield told
+            if self._last is not None:
+                return
             await self._more.wait()
+
+    def _skip(self) -> Told:
+        message = f"some events after number {self._seen} are kept no more; load the conversation anew"
+        self._seen = self._stream.seq
+        return self._stream.aside(Failure(code="missed", message=message))

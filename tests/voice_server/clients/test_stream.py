@@ -1,9 +1,7 @@
 import json
 
-import pytest
-
 from voice_server.clients.events import CallerTurn, ClientEvent, LevelHeard
-from voice_server.clients.stream import AHEAD, KEPT, EventStream, Follower, LaggingError
+from voice_server.clients.stream import KEPT, EventStream, Follower
 
 
 class _Time:
@@ -43,43 +41,50 @@ async def test_who_comes_back_with_the_last_number_it_saw_gets_the_later_events_
         stream.tell(_turn(number))
     follower = stream.follow(after=3)
     stream.tell(_turn(5))
-    assert not follower.missed
     assert await _read(follower) == [4, 5, 6]
 
 
 async def test_a_passing_event_has_no_number_and_is_not_sent_again() -> None:
     stream = EventStream("c", _Time())
-    watching = stream.follow()
     stream.tell(LevelHeard(level=0.1, probability=0.2))
     stream.tell(_turn(0))
-    assert await _read(watching) == [None, 1]
     assert await _read(stream.follow(after=0)) == [1]
 
 
-async def test_who_comes_back_too_late_is_told_that_events_are_missing() -> None:
+async def test_what_is_said_aside_reaches_nobody_else() -> None:
+    stream = EventStream("c", _Time())
+    watching = stream.follow()
+    assert stream.aside(_turn(0)).seq is None
+    assert await _read(watching) == []
+
+
+async def test_who_comes_back_too_late_is_told_that_events_are_missing_and_goes_on_with_what_follows() -> None:
     stream = EventStream("c", _Time())
     for number in range(KEPT + 10):
         stream.tell(_turn(number))
-    assert stream.follow(after=5).missed
-    assert not stream.follow(after=10).missed
+    assert stream.missed(9) and not stream.missed(10)
+    events = aiter(stream.follow(after=9))
+    missed = json.loads((await anext(events)).text)
+    assert (missed["type"], missed["seq"], missed["data"]["code"]) == ("error", None, "missed")
+    stream.tell(_turn(0))
+    assert (await anext(events)).seq == KEPT + 11
 
 
-async def test_a_follower_that_does_not_read_is_given_up_and_the_others_are_not() -> None:
-    stream = EventStream("c", _Time())
-    slow, quick = stream.follow(), stream.follow()
-    for number in range(AHEAD + 1):
+async def test_a_number_that_was_not_told_yet_belongs_to_another_stream() -> None:
+    stream = EventStream("c", _Time(), behind=500)
+    assert stream.missed(3) and stream.missed(501)
+    assert not stream.missed(500)
+    assert stream.tell(_turn(0)).seq == 501
+    assert [told.seq for told in stream.since(500)] == [501]
+
+
+async def test_a_slow_follower_misses_events_and_is_told_so_and_the_others_miss_none() -> None:
+    stream = EventStream("c", _Time(), keep=3)
+    slow, quick = stream.follow(), aiter(stream.follow())
+    for number in range(5):
         stream.tell(_turn(number))
-        if number == AHEAD // 2:
-            await _drain(quick, number + 1)
-    with pytest.raises(LaggingError):
-        await _read(slow)
-    assert len(await _read(quick)) == AHEAD - AHEAD // 2
-
-
-async def _drain(follower: Follower, count: int) -> None:
-    events = follower.__aiter__()
-    for _ in range(count):
-        await anext(events)
+        assert (await anext(quick)).seq == number + 1
+    assert await _read(slow) == [None]
 
 
 async def test_followers_end_with_the_stream() -> None:
