@@ -119,6 +119,18 @@ class Call:
         """Listen to the caller from here on. Idempotent."""
         self._running.unmute()
 
+    def suspend(self) -> None:
+        """Say nothing before ``restore``: the line broke, so that nobody would hear it. Idempotent.
+
+        The agent goes on with what it is at, and what it makes is kept. What was played and not reported counts as
+        not heard.
+        """
+        self._running.suspend()
+
+    def restore(self) -> None:
+        """The line is there again: say what was not heard, and what there is to say since. Idempotent."""
+        self._running.restore()
+
     @property
     def muted(self) -> bool:
         """Whether the caller is not listened to."""

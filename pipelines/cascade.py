@@ -193,6 +193,14 @@ class Cascade:
         """
         self._control(self._listener.unmute)
 
+    def suspend(self) -> None:
+        """Say nothing before ``restore``: the line broke, so that nobody would hear it. Idempotent."""
+        self._speaker.suspend()
+
+    def restore(self) -> None:
+        """The line is there again: say what was not heard, and what there is to say since. Idempotent."""
+        self._speaker.restore()
+
     @property
     def muted(self) -> bool:
         """Whether the caller is not listened to."""

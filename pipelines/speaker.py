@@ -181,6 +181,14 @@ class Speaker:
         """Go on where it fell silent."""
         self._do(self._player.resume(self._clock.now()))
 
+    def suspend(self) -> None:
+        """Say nothing before ``restore``: nobody is there to hear it; go on making."""
+        self._do(self._player.suspend(self._clock.now()))
+
+    def restore(self) -> None:
+        """Go on with the first word not proven heard."""
+        self._do(self._player.restore(self._clock.now()))
+
     def stop(self) -> None:
         """Stop for good: what was heard is settled by what is proven, the output gets nothing more. Idempotent."""
         self._stopped = True

@@ -135,6 +135,8 @@ class Player:
         self.epoch = 0
         self.flow = Flow.FLOWING
         self.current: Utterance | None = None
+        self.suspended = False
+        """Whether nobody is there to hear: what is to go on waits."""
         self._rate = rate
         self._can_pause = can_pause
         self._ledger = Ledger(rate)
@@ -177,6 +179,25 @@ class Player:
             self.flow = Flow.RESUMING
         return self.tick(now)
 
+    def suspend(self, now: float) -> list[PlayerAction]:
+        """Play nothing before ``restore``: nobody is there to hear it. Holds and resumes mean what comes then. Idempotent.
+
+        What the output has not reported is played again.
+        """
+        if not self.suspended:
+            self.suspended = True
+            if self.flow in (Flow.FLOWING, Flow.PAUSED):
+                self.flow = Flow.RESUMING if self.flow is Flow.FLOWING else Flow.CLEARED
+                self._clear(now)
+        return self._take()
+
+    def restore(self, now: float) -> list[PlayerAction]:
+        """Go on at the first word not proven heard; late reports of what was are waited for. Idempotent."""
+        if self.suspended:
+            self.suspended = False
+            self._reports_until = now + self.settings.reports_s
+        return self.tick(now)
+
     def cancel(self, number: int, now: float) -> list[PlayerAction]:
         """Stop an utterance for good; a hold goes on. It is settled when the output has reported, or time is up."""
         for waiting in [utterance for utterance in self._queue if utterance.number == number]:
@@ -207,7 +228,7 @@ class Player:
     def tick(self, now: float) -> list[PlayerAction]:
         """Do what is due."""
         self._settle_cut(now)
-        if self.flow is Flow.RESUMING and self._reports_are_in(now):
+        if self.flow is Flow.RESUMING and not self.suspended and self._reports_are_in(now):
             self.flow = Flow.FLOWING
             if self.current is not None:
                 self.current.given_samples = self.current.resume_sample()
@@ -220,7 +241,7 @@ class Player:
     def deadline(self) -> float | None:
         """When to call ``tick`` next, in seconds of the call's clock; ``None``: not before something is fed."""
         times = [cut.until for cut in self._cut]
-        if self.flow is Flow.RESUMING:
+        if self.flow is Flow.RESUMING and not self.suspended:
             times.append(self._reports_until)
         if self.flow is Flow.FLOWING and self.current is not None:
             if self.current.unplayed_s > 0:

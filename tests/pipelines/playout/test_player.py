@@ -76,6 +76,72 @@ def test_audio_is_given_a_little_ahead_of_its_time_and_no_more() -> None:
     assert len(stage.all(Began)) == 1
 
 
+@pytest.mark.parametrize("can_pause", [True, False])
+def test_what_was_not_heard_when_the_line_broke_is_played_when_it_is_back(can_pause: bool) -> None:
+    stage = Stage(can_pause=can_pause)
+    stage.did(stage.player.begin(utterance(), 0.0))
+    stage.until(1.0)
+    stage.report(0.8)
+    stage.did(stage.player.suspend(stage.now))
+    stage.until(60.0)
+    assert stage.all(Clear) == [Clear(epoch=1)]
+    assert not stage.all(Settled)
+    assert stage.player.deadline is None
+    stage.did(stage.player.restore(stage.now))
+    stage.until(60.4)
+    assert 0.2 <= stage.given_s(1) <= 0.35
+    stage.until(62.0)
+    assert stage.given_s(1) == pytest.approx(1.25)  # from the fourth word on, of eight that last 2 s
+    stage.report(1.25, epoch=1)
+    assert [settled.interrupted for settled in stage.all(Settled)] == [False]
+
+
+def test_what_a_client_that_is_back_tells_of_the_time_before_is_not_played_again() -> None:
+    stage = Stage(can_pause=False)
+    stage.did(stage.player.begin(utterance(), 0.0))
+    stage.until(1.0)
+    stage.did(stage.player.suspend(stage.now))
+    stage.until(5.0)
+    stage.did(stage.player.restore(stage.now))
+    stage.until(5.1)
+    stage.report(1.0, final=True)
+    stage.until(8.0)
+    assert stage.given_s(1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("can_pause", [True, False])
+def test_a_hold_outlasts_a_broken_line_and_a_resume_waits_for_it(can_pause: bool) -> None:
+    stage = Stage(can_pause=can_pause)
+    stage.did(stage.player.begin(utterance(), 0.0))
+    stage.until(0.5)
+    stage.did(stage.player.hold(stage.now))
+    stage.did(stage.player.suspend(stage.now))
+    stage.did(stage.player.restore(stage.now))
+    stage.until(3.0)
+    assert not stage.given_s(1)
+    stage.did(stage.player.suspend(stage.now))
+    stage.did(stage.player.resume(stage.now))
+    stage.until(6.0)
+    assert not stage.given_s(1)
+    stage.did(stage.player.restore(stage.now))
+    stage.until(9.0)
+    assert stage.given_s(1) == pytest.approx(2.0)
+
+
+def test_what_begins_while_the_line_is_broken_waits_and_may_be_cancelled() -> None:
+    stage = Stage(can_pause=True)
+    stage.did(stage.player.suspend(0.0))
+    stage.did(stage.player.begin(utterance(1), 0.0))
+    stage.did(stage.player.begin(utterance(2), 0.0))
+    stage.until(10.0)
+    assert not stage.all(Began)
+    stage.did(stage.player.cancel(1, stage.now))
+    assert [settled.utterance.number for settled in stage.all(Settled)] == [1]
+    stage.did(stage.player.restore(stage.now))
+    stage.until(11.0)
+    assert [began.utterance.number for began in stage.all(Began)] == [2]
+
+
 def test_an_utterance_is_over_when_all_of_it_is_reported_played() -> None:
     stage = Stage(can_pause=True)
     stage.did(stage.player.begin(utterance(), 0.0))
