@@ -16,6 +16,8 @@ from pipelines.turns.events import Cause, NoteKind
 __all__ = [
     "CallEvent",
     "CallerMuted",
+    "CompactionBegan",
+    "CompactionEnded",
     "Engine",
     "EngineTrouble",
     "OutputHeld",
@@ -129,6 +131,23 @@ class ReplyWorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionBegan:
+    """The agent sums up a conversation that has become long; until it has, nothing more of the reply comes."""
+
+    type: ClassVar[str] = "compaction_began"
+    turn: int | None
+    """The turn that waits for it; ``None``: the result of a slow tool does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionEnded:
+    """The agent goes on, or was stopped. One for every beginning."""
+
+    type: ClassVar[str] = "compaction_ended"
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCalled:
     """The model called a tool."""
 
@@ -225,6 +244,8 @@ class EngineTrouble:
 
 CallEvent: TypeAlias = (
     CallerMuted
+    | CompactionBegan
+    | CompactionEnded
     | SpeechBegan
     | SpeechOver
     | TranscriptHeard

@@ -22,6 +22,8 @@ from agents.core.request import Request
 from pipelines.clock import Clock, held
 from pipelines.responder import (
     OPEN_QUESTION,
+    CompactionFinished,
+    CompactionStarted,
     Expectation,
     ExpectationKind,
     ResponderError,
@@ -277,6 +279,10 @@ class _Feed:
                 await self._pass_on(TextDelta(text=data["text"]))
             case "model_response_complete":
                 await self._pass_on(TextCompleted())
+            case "compaction_start":
+                await self._pass_on(CompactionStarted())
+            case "compaction_end":
+                await self._pass_on(CompactionFinished())
             case "tool_use":
                 self._started[data["id"]] = data["name"]
                 given = data["input"] if isinstance(data["input"], dict) else {}

@@ -12,9 +12,21 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from pipelines.events import ReplyWorded, Tell, ToolCalled, ToolReturned, TurnCommitted, UtteranceEnded, trouble
+from pipelines.events import (
+    CompactionBegan,
+    CompactionEnded,
+    ReplyWorded,
+    Tell,
+    ToolCalled,
+    ToolReturned,
+    TurnCommitted,
+    UtteranceEnded,
+    trouble,
+)
 from pipelines.playout.utterance import UtteranceKind
 from pipelines.responder import (
+    CompactionFinished,
+    CompactionStarted,
     Draft,
     ExpectationKind,
     Reply,
@@ -89,6 +101,8 @@ class Replies:
         """Replies being made, by utterance."""
         self._prepared: tuple[str, Draft] | None = None
         """A draft that was not asked for yet, and its words."""
+        self._compacts: set[int] = set()
+        """The utterances that wait while the conversation is summed up."""
         self._unsettled: set[asyncio.Task[None]] = set()
         self._calls: dict[str, int | None] = {}
         """The turns of tool calls that have not returned, by call."""
@@ -207,6 +221,7 @@ class Replies:
             self._unanswered(answer, error)
         finally:
             del self._replies[number]
+            self._compacted(answer)
         self._written(number)
         self._speaker.finish(number)
         await self._end_reply(answer, reply, settled)
@@ -242,12 +257,27 @@ class Replies:
                             worded = True
                             self._worded(answer)
                         self._write_more(answer, event.text)
+                    case CompactionStarted() | CompactionFinished():
+                        self._compacting(answer, event)
                     case TextCompleted():
                         self._speaker.flush(answer.utterance)
                     case ToolStarted() | ToolFinished():
                         self._tell_tool(answer, event)
                     case _:
                         assert_never(event)
+
+    def _compacting(self, answer: _Answer, event: CompactionStarted | CompactionFinished) -> None:
+        """Tell of a wait once when it begins and once when it is over."""
+        if isinstance(event, CompactionStarted):
+            self._compacts.add(answer.utterance)
+            self._tell(CompactionBegan(turn=answer.turn))
+        else:
+            self._compacted(answer)
+
+    def _compacted(self, answer: _Answer) -> None:
+        if answer.utterance in self._compacts:
+            self._compacts.remove(answer.utterance)
+            self._tell(CompactionEnded(turn=answer.turn))
 
     def _worded(self, answer: _Answer) -> None:
         if answer.turn is not None:

@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 __all__ = [
     "OPEN_QUESTION",
+    "CompactionFinished",
+    "CompactionStarted",
     "Draft",
     "Expectation",
     "ExpectationKind",
@@ -85,7 +87,19 @@ class ToolFinished:
     duration_ms: float = 0.0
 
 
-ResponderEvent: TypeAlias = TextDelta | TextCompleted | ToolStarted | ToolFinished
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionStarted:
+    """The agent sums up the conversation before it goes on, which takes as long as a model call; it says nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionFinished:
+    """It has summed it up, or failed to."""
+
+
+ResponderEvent: TypeAlias = (
+    CompactionStarted | CompactionFinished | TextDelta | TextCompleted | ToolStarted | ToolFinished
+)
 
 SpokenKind: TypeAlias = Literal["greeting", "narration", "apology"]
 """What is said without a model call."""
