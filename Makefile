@@ -13,7 +13,7 @@ NODE := nodejs npm
 WEB := voice_server/web
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench setup lock clean prompts database web types node browser
+.PHONY: help demo serve test lint format bench setup lock clean prompts database web types node browser
 
 help:  ## print this text
 	@echo "glove-voice: a caller speaks, an agent that knows what it still has to find out answers."
@@ -26,6 +26,9 @@ help:  ## print this text
 
 demo: $(READY)  ## run a recorded caller through the agent; audio and picture land in out/
 	@$(BIN)/voice-server turn $(DEMO) --model offline --out $(OUT) --plot $(OUT)/turn.png
+
+serve: $(READY)  ## talk to it: a page, chat and sockets on this machine
+	@$(BIN)/voice-server serve $(ARGS)
 
 test: $(READY) prompts database browser node  ## run every test: no key, no account, no network
 	@$(MAKE) --no-print-directory web

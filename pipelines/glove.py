@@ -65,8 +65,8 @@ class GloveResponder:
         self._overheard = _Overheard()
         self._feed = _Feed(self._overheard.delivered)
         self._latest: _Reply | None = None
-        glove.add_context_provider(self._overheard.render)
-        glove.add_subscriber(self._feed)
+        self._leave = (glove.add_context_provider(self._overheard.render), glove.add_subscriber(self._feed))
+        self._on_result: Callable[[], None] | None = None
 
     def expects(self) -> Expectation:
         """What the latest reply asked for."""
@@ -94,7 +94,7 @@ class GloveResponder:
 
     def watch(self, on_result: Callable[[], None]) -> None:
         """Be called whenever the result of a slow tool waits to be told."""
-        self._glove.errands.on_result = on_result
+        self._glove.errands.on_result = self._on_result = on_result
 
     def report(self) -> _Reply:
         """Begin to tell the results of slow tools, behind the latest reply."""
@@ -102,8 +102,14 @@ class GloveResponder:
         return self._follow(self._glove.begin_report(signal=signal, pace=_CallPace(self._clock)), signal)
 
     async def aclose(self) -> None:
-        """End slow tools, and wait for those that may not be ended."""
-        await self._glove.aclose()
+        """End slow tools, wait for those that may not be ended, and let the agent go. Idempotent."""
+        try:
+            await self._glove.aclose()
+        finally:
+            for leave in self._leave:
+                leave()
+            if self._glove.errands.on_result is self._on_result:
+                self._glove.errands.on_result = None
 
     def reply(self, text: str, draft: ModelDraft | None = None) -> _Reply:
         """Begin the answer to committed words, behind the latest one; an answer may have been drafted."""

@@ -83,7 +83,7 @@ def test_the_changelog_knows_the_version_or_that_it_is_not_out() -> None:
     assert len(headings) == 1 or headings[1].startswith(PROJECT["version"])
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "help"])
+@pytest.mark.parametrize("target", ["demo", "serve", "test", "lint", "bench", "help"])
 def test_make_help_names_the_target(target: str) -> None:
     text = subprocess.run(["make", "-C", str(ROOT)], capture_output=True, text=True, check=True).stdout
     assert re.search(rf"^  make {target} +\S", text, re.MULTILINE)

@@ -180,9 +180,9 @@ class Player:
         return self.tick(now)
 
     def suspend(self, now: float) -> list[PlayerAction]:
-        """Play nothing before ``restore``: nobody is there to hear it. Holds and resumes mean what comes then. Idempotent.
+        """Play nothing before ``restore``: nobody is there to hear it. Idempotent.
 
-        What the output has not reported is played again.
+        What the output has not reported is played again then, unless it is held: holds and resumes go on meanwhile.
         """
         if not self.suspended:
             self.suspended = True

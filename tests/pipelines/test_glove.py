@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from datetime import datetime
@@ -219,6 +220,19 @@ async def test_overheard_words_wait_for_a_model_call_that_answers() -> None:
     for said in ("Again", "Once more"):
         await hear(responder, said)
     assert ["Tuesday" in str(request.messages) for request in model.requests] == [True, True, False]
+
+
+async def test_a_responder_that_is_closed_leaves_nothing_on_the_agent() -> None:
+    glove, model = talking("Yes.")
+    first = GloveResponder(glove, RealClock())
+    first.overheard("Tuesday")
+    await first.aclose()
+    await first.aclose()
+    gone = weakref.ref(first)
+    del first
+    assert gone() is None
+    await hear(GloveResponder(glove, RealClock()), "Go")
+    assert "Tuesday" not in str(model.requests[0].messages)
 
 
 async def test_overheard_words_are_bounded() -> None:
