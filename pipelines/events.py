@@ -37,6 +37,7 @@ __all__ = [
     "UtteranceHeard",
     "UtteranceStarted",
     "careful",
+    "tell_all",
     "trouble",
 ]
 
@@ -290,5 +291,16 @@ def careful(tell: Tell) -> Tell:
         except Exception as error:  # noqa: BLE001 - a host's boundary
             context = {"message": f"who was told of {event.type!r} failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
+
+    return told
+
+
+def tell_all(*tells: Tell) -> Tell:
+    """Make one of several that are told; one that fails is complained of and does not keep an event from the others."""
+    wrapped = [careful(tell) for tell in tells]
+
+    def told(event: CallEvent) -> None:
+        for tell in wrapped:
+            tell(event)
 
     return told

@@ -1,7 +1,7 @@
 """A trace: everything that happened in a call, on one time axis, for those who want to look at it.
 
-Above: ``voice_server.picture`` draws it. Below: nothing; ``call`` appends to it as things happen. Times are
-milliseconds from the start of the call.
+Above: ``voice_server.picture`` draws it. Below: nothing; ``voice_server.records.tracing`` makes it of what a call
+tells. Times are milliseconds from the start of the call.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from pipelines.audio.frame import Samples
 
-__all__ = ["Mark", "MarkKind", "Sentence", "Span", "SpanKind", "Trace", "Wait"]
+__all__ = ["Mark", "MarkKind", "Said", "Sentence", "Span", "SpanKind", "Trace", "Wait"]
 
 
 class SpanKind(StrEnum):
@@ -40,8 +40,6 @@ class MarkKind(StrEnum):
     """The recogniser's text so far."""
     FINAL = "final"
     """The recogniser's whole text of a segment."""
-    COMMIT = "commit"
-    """A turn was committed; the label is its text."""
     CANCEL = "cancel"
     """An utterance was given up; the label is the evidence."""
     EVENT = "event"
@@ -65,6 +63,19 @@ class Mark:
     kind: MarkKind
     t_ms: float
     label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Something the caller said."""
+
+    start_ms: float
+    """When its first word began, by the voice activity detector."""
+    end_ms: float
+    """When its last word ended."""
+    text: str
+    commit_ms: float | None
+    """When it became a turn; ``None``: it was said beside the conversation, an acknowledgement perhaps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +109,7 @@ class Trace:
     """(t_ms of the window's end, probability of speech)."""
     spans: list[Span] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
     sentences: list[Sentence] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
     caller: Samples = field(default_factory=lambda: np.zeros(0, np.int16))

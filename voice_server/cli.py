@@ -1,4 +1,4 @@
-"""The command line: `voice-server turn` and `voice-server doctor`.
+"""The command line: `voice-server turn`, `picture`, `doctor` and `schema`.
 
 Below: ``options`` and ``settings`` type what was asked, ``turn`` and ``doctor`` do it. Exit status: 0 done, 1 a fault
 of ours or an unfit machine, 2 something was asked for that cannot be done, 130 interrupted by Ctrl-C.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import math
 import os
 import re
 import shutil
@@ -16,12 +17,15 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from voice_server.errors import UsageError
 from voice_server.options import OutputKind, TurnOptions, parse_expectation, parse_recording
 from voice_server.settings import PREFIX, Settings, load_settings
-from voice_server.transcript import Ink, render
+from voice_server.transcript import Ink, headline, render
+
+if TYPE_CHECKING:
+    from pipelines.trace import Trace
 
 __all__ = ["main"]
 
@@ -35,12 +39,19 @@ Run recorded caller turns through a call and show what was understood, answered 
   {_NAME} turn question.wav                      one question, one answer
   {_NAME} turn question.wav thanks.wav           the second starts when the agent has answered the first
   {_NAME} turn question.wav stop.wav@+1.2        the second starts 1.2 s after the agent begins to speak: a barge-in
-  {_NAME} turn q.wav --out out --plot out/turn.png   keep the agent's audio, the transcript, the report, a picture
+  {_NAME} turn q.wav --out out --plot out/turn.png   keep a record of the call, and a picture
   {_NAME} turn q.wav --agent my_agent:create     your own agent, found from the current folder
   {_NAME} turn q.wav --database sqlite:///calls.db --conversation ann    a call that a later one can go on with
 
 A WAV may have any width, rate from 8 to 192 kHz and number of channels, and last up to 30 minutes. Time is charged: the
 call waits for nothing, yet its latencies are those of this machine.
+"""
+
+_PICTURE = f"""\
+Draw a call that was recorded, finished or not: who spoke, what was understood, where the time went, what was heard.
+
+  {_NAME} picture out                            out/picture.png; a long call takes several pages
+  {_NAME} picture out --out call.svg --from 60 --to 90    half a minute of it, to look into closely
 """
 
 _SERVE = f"""\
@@ -100,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_turn(commands)
     _add_serve(commands)
+    _add_picture(commands)
     doctor = commands.add_parser(
         "doctor",
         help="what is installed and configured, and the fix for what is not",
@@ -143,8 +155,35 @@ def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
     add("--conversation", metavar="ID", help="go on with this conversation, or begin it (default: a new one)")
     add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")
     add("--json", action="store_true", help="print one JSON object instead of the conversation")
-    add("--out", metavar="DIR", type=Path, help="write call.wav, agent.wav, transcript.txt and report.json there")
+    add(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="record the call there: call.wav and each side's audio, events, transcript, captions, report.json",
+    )
     add("--plot", metavar="FILE", type=Path, help="draw the call: .png, .svg or .pdf")
+
+
+def _add_picture(commands: argparse._SubParsersAction[_Parser]) -> None:
+    picture = commands.add_parser(
+        "picture",
+        help="draw a call that was recorded",
+        description=_PICTURE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    picture.set_defaults(command=_picture)
+    add = picture.add_argument
+    add("folder", metavar="FOLDER", type=Path, help="the record: what `turn --out` or the server wrote")
+    add("--out", metavar="FILE", type=Path, help=".png, .svg or .pdf (default: picture.png in the folder)")
+    add("--from", metavar="SECONDS", dest="start", type=_moment, default=0.0, help="leave out what was before")
+    add("--to", metavar="SECONDS", dest="end", type=_moment, default=math.inf, help="leave out what comes after")
+
+
+def _moment(argument: str) -> float:
+    seconds = float(argument)
+    if not 0 <= seconds < math.inf:
+        raise ValueError(argument)
+    return seconds
 
 
 def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -191,26 +230,26 @@ def _turn(parsed: argparse.Namespace) -> int:
     from pipelines.audio.wav import WavError
     from pipelines.engines import EngineError
     from pipelines.trace import Trace
-    from voice_server.records import Records
+    from voice_server.picture import check_drawable
+    from voice_server.records.folder import make_folder
     from voice_server.turn import run
 
-    records = Records(out=parsed.out, picture=parsed.plot)
-    records.prepare()
+    if parsed.out is not None:
+        make_folder(parsed.out, "--out")
+    if parsed.plot is not None:
+        make_folder(parsed.plot.parent, "--plot")
+        check_drawable(parsed.plot, "--plot")
     trace = Trace()
     try:
         report = run(options, trace)
     except (WavError, EngineError, ConfigurationError, StoreError) as error:
         raise UsageError(str(error)) from error
-    except BaseException:
-        if len(trace.agent):  # what was said is worth having, most of all when something broke
-            records.keep_sound(trace)
-        raise
-    report = records.keep(report, trace)
+    pages = [] if parsed.plot is None else _draw(trace, parsed.plot, title=headline(report))
     if parsed.json:
         _print(json.dumps(report.to_json(), ensure_ascii=False))
     else:
         _print(render(report, width=_columns(), ink=Ink(colour=_colour())))
-        _print("".join(f"\nwritten: {path}" for path in (report.audio.path, parsed.plot) if path).lstrip("\n"))
+        _print("".join(f"\nwritten: {path}" for path in (report.audio.path, *pages) if path).lstrip("\n"))
     return 0
 
 
@@ -222,6 +261,7 @@ def _turn_options(parsed: argparse.Namespace) -> TurnOptions:
         output=OutputKind(parsed.output),
         realtime=parsed.realtime_clock,
         conversation=_conversation_id(parsed.conversation),
+        out=parsed.out,
         expects=None if parsed.expect is None else parse_expectation(parsed.expect),
     )
 
@@ -233,6 +273,28 @@ def _conversation_id(argument: str | None) -> str | None:
             "to begin a new conversation"
         )
     return argument
+
+
+def _picture(parsed: argparse.Namespace) -> int:
+    from voice_server.picture import check_drawable
+    from voice_server.records.opened import open_record
+
+    path = parsed.out or parsed.folder / "picture.png"
+    check_drawable(path, "--out")
+    record = open_record(parsed.folder)
+    title = headline(record.report) + ("" if record.complete else " · not recorded to its end")
+    pages = _draw(record.trace, path, title=title, start_s=parsed.start, end_s=parsed.end)
+    _print("\n".join(f"written: {page}" for page in pages))
+    return 0
+
+
+def _draw(trace: Trace, path: Path, **how: Any) -> list[Path]:
+    from voice_server.picture import draw
+
+    try:
+        return draw(trace, path, **how)
+    except OSError as error:
+        raise UsageError(f"{str(error.filename or path)!r} cannot be written: {error.strerror}") from error
 
 
 def _doctor(parsed: argparse.Namespace) -> int:

@@ -58,6 +58,8 @@ class TurnOptions:
     """Run on the wall clock instead of charged time."""
     conversation: str | None = None
     """The conversation to go on with, which is begun when the database has none of this name; ``None``: a new one."""
+    out: Path | None = None
+    """Where the call's record is written to, a folder that is there; ``None``: nowhere."""
     expects: Expectation | None = None
     """What the first recording answers, when the agent has not asked for it itself."""
 

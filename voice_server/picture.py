@@ -1,28 +1,40 @@
 """The picture of a call: who spoke, what was understood, where the time went, what was played and heard.
 
-Above: ``records``. Below: ``timeline`` says what of the call goes where, ``paper`` draws. Time runs to the right; the
-caller is above, the agent below, the work that leads from one to the other between them.
+Above: the commands ``turn`` and ``picture``. Below: ``timeline`` says what of the call goes where, ``paper`` draws.
+Time runs to the right; the caller is above, the agent below, the work that leads from one to the other between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import importlib.util
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from pipelines.audio.frame import HEARING_RATE, SPEAKING_RATE, Samples
 from pipelines.trace import Mark, MarkKind, Sentence, Span, SpanKind, Trace, Wait
-from voice_server.paper import Paper
+from voice_server.errors import UsageError
 from voice_server.timeline import Stave, lay_out
 
-__all__ = ["draw"]
+if TYPE_CHECKING:
+    from voice_server.paper import Paper
+
+__all__ = ["SUFFIXES", "check_drawable", "draw"]
+
+SUFFIXES = (".png", ".svg", ".pdf")
+"""Formats that are drawn."""
 
 _WIDTH = 1600
 """Pixels; so are all figures below."""
 
 _LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 104, 28, 46, 18, 30
+
+_STAVES = 8
+"""Most staves on a page, about two minutes of talk: higher pictures are shown shrunk, or not at all."""
 
 _ROWS = {
     "time": 20,
@@ -54,25 +66,72 @@ _LOUD = 2_000
 """Peak, of 32768, below which a track is drawn as quiet as it is: noise does not look like speech."""
 
 
-def draw(trace: Trace, path: Path, *, title: str = "") -> None:
-    """Draw a call.
+def check_drawable(path: Path, option: str) -> None:
+    """Find out, before anything that takes long, whether a picture can be drawn there.
+
+    Args:
+        path: where to.
+        option: of the command line, for the message.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{option} {str(path)!r}: the name ends in none of {', '.join(SUFFIXES)}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UsageError("a picture needs 'matplotlib', which is not installed; run `pip install 'glove-voice[plot]'`")
+
+
+def draw(trace: Trace, path: Path, *, title: str = "", start_s: float = 0.0, end_s: float = float("inf")) -> list[Path]:
+    """Draw a call, or a stretch of it.
 
     Args:
         trace: of the call.
         path: where to; ``.png``, ``.svg`` or ``.pdf``.
         title: the line at the top.
+        start_s: what was before is left out, seconds into the call.
+        end_s: what comes after is left out.
+
+    Returns:
+        The pages: the first is ``path``; those of a long call stand beside it, with their numbers.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: a file cannot be written.
     """
-    staves, length_ms = lay_out(trace)
-    stave_height = sum(_ROWS.values())
-    paper = Paper(_WIDTH, _TOP + len(staves) * (stave_height + _BETWEEN) - _BETWEEN + _BOTTOM)
-    paper.words(_LEFT, 24, title, _INK, room=_WIDTH - _LEFT - _RIGHT, size=15, weight="bold")
-    for number, stave in enumerate(staves):
-        top = _TOP + number * (stave_height + _BETWEEN)
-        _Drawing(paper, trace, stave, top, length_ms).everything()
-    paper.save(path)
+    from voice_server.paper import Paper
+
+    staves, length_ms = lay_out(trace, window_ms=(start_s * 1000, end_s * 1000))
+    peaks = {"caller": _peak(trace.caller), "agent": _peak(trace.agent)}
+    windows = np.array(sorted(trace.probabilities), dtype=np.float64).reshape(-1, 2)
+    height = sum(_ROWS.values()) + _BETWEEN
+    pages = [staves[first : first + _STAVES] for first in range(0, len(staves), _STAVES)]
+    written = []
+    for number, page in enumerate(pages, 1):
+        paper = Paper(_WIDTH, _TOP + len(page) * height - _BETWEEN + _BOTTOM)
+        heading = _heading(title, number, pages)
+        paper.words(_LEFT, 24, heading, _INK, room=_WIDTH - _LEFT - _RIGHT, size=15, weight="bold")
+        for row, stave in enumerate(page):
+            drawing = _Drawing(paper, trace, stave, _TOP + row * height, length_ms)
+            drawing.tracks(peaks)
+            drawing.probability(windows)
+            drawing.happenings()
+        written.append(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))
+        paper.save(written[-1])
+    return written
+
+
+def _heading(title: str, number: int, pages: Sequence[Sequence[Stave]]) -> str:
+    if len(pages) == 1:
+        return title
+    first, last = pages[number - 1][0].pieces[0].start_ms, pages[number - 1][-1].pieces[-1].end_ms
+    return f"{number} of {len(pages)} · {first / 1000:.0f} to {last / 1000:.0f} s · {title}"
+
+
+def _peak(samples: Samples) -> int:
+    """Give the loudest sample, looked for a stretch at a time: the track of a long call stays on the disk."""
+    stretch = 60 * SPEAKING_RATE
+    parts = (samples[start : start + stretch] for start in range(0, len(samples), stretch))
+    return max((max(int(part.max()), -int(part.min())) for part in parts), default=0)
 
 
 class _Drawing:
@@ -87,12 +146,15 @@ class _Drawing:
         edges = np.cumsum([top, *_ROWS.values()])
         self._rows = {name: (float(a), float(b)) for name, (a, b) in zip(_ROWS, pairwise(edges), strict=True)}
 
-    def everything(self) -> None:
+    def tracks(self, peaks: dict[str, int]) -> None:
+        """Draw the ground and what was audible; the loudest sample of each side sets its scale."""
         self._ground()
         self._guides()
-        self._track("caller", self._trace.caller, HEARING_RATE, _CALLER)
-        self._track("agent", self._trace.agent, SPEAKING_RATE, _AGENT)
-        self._probability()
+        self._track("caller", self._trace.caller, HEARING_RATE, _CALLER, peaks["caller"])
+        self._track("agent", self._trace.agent, SPEAKING_RATE, _AGENT, peaks["agent"])
+
+    def happenings(self) -> None:
+        """Draw what was done and said."""
         self._holds()
         self._work()
         self._waits()
@@ -148,10 +210,10 @@ class _Drawing:
                 if (x := self._at(t_ms)) is not None:
                     self._paper.line((x, x), rows, _INK, width=0.9, linestyle=(0, (3, 3)), zorder=1)
 
-    def _track(self, row: str, samples: Samples, rate: int, colour: str) -> None:
+    def _track(self, row: str, samples: Samples, rate: int, colour: str, loudest: int) -> None:
         top, bottom = self._rows[row]
         centre, reach = (top + bottom) / 2, (bottom - top) / 2 - 6
-        peak = max(_LOUD, int(np.abs(samples.astype(np.int32)).max(initial=0)))
+        peak = max(_LOUD, loudest)
         self._paper.line((_LEFT, self._right), (centre, centre), _BOUND, width=0.8, zorder=0)
         for piece in self._stave.pieces:
             first, last = (round(t_ms * rate / 1000) for t_ms in (piece.start_ms, piece.end_ms))
@@ -164,16 +226,21 @@ class _Drawing:
             low, high = (bound.reduceat(part, starts) / peak * reach for bound in (np.minimum, np.maximum))
             self._paper.wave(x, centre - low, centre - high, colour)
 
-    def _probability(self) -> None:
+    def probability(self, windows: npt.NDArray[np.float64]) -> None:
+        """Draw how much like speech the caller's line was.
+
+        Args:
+            windows: of the whole call, ascending, shape ``(windows, 2)``: ms of its end, probability.
+        """
         top, bottom = self._rows["speech"]
         top, bottom = top + 5, bottom - 5
         for value, style, shift in ((self._trace.entry, "-", -3), (self._trace.exit, ":", 4)):
             y = bottom - value * (bottom - top)
             self._paper.line((_LEFT, self._right), (y, y), _BOUND, width=1, linestyle=style)
             self._paper.words(self._right + 3, y + shift, f"{value:g}", _FAINT, size=9)
-        windows = np.array(sorted(self._trace.probabilities), dtype=np.float64).reshape(-1, 2)
         for piece in self._stave.pieces:
-            inside = windows[(windows[:, 0] >= piece.start_ms) & (windows[:, 0] <= piece.end_ms)]
+            first, last = np.searchsorted(windows[:, 0], (piece.start_ms, piece.end_ms))
+            inside = windows[first:last]
             if len(inside):
                 x = _LEFT + (inside[:, 0] - piece.start_ms + piece.offset_ms) * self._scale
                 self._paper.curve(x, bottom - inside[:, 1] * (bottom - top), bottom, _CALLER)
@@ -233,23 +300,17 @@ class _Drawing:
                 self._paper.words(end + took + 16, sum(y) / 2, f"= {stages}", _GREY, room=room, size=11)
 
     def _caller_words(self) -> None:
-        turns = [(self._said_from(commit), commit) for commit in self._marks(MarkKind.COMMIT)]
-        for (start_ms, commit), following in zip_longest(turns, turns[1:]):
-            if (x := self._at(commit.t_ms)) is not None:
+        turns = [(said, said.commit_ms) for said in self._trace.said if said.commit_ms is not None]
+        for (said, commit_ms), following in zip_longest(turns, turns[1:]):
+            if (x := self._at(commit_ms)) is not None:
                 self._paper.line((x, x), self._span("words", "speech"), _CALLER, width=1.4)
-            limit = self._limit(None if following is None else following[0])
-            for x, end in self._parts(start_ms, commit.t_ms):
+            limit = self._limit(None if following is None else following[0].start_ms)
+            for x, end in self._parts(said.start_ms, commit_ms):
                 room = max(end, limit) - x - 6
-                text = f"“{commit.label}”"
+                text = f"“{said.text}”"
                 self._paper.words(x, self._middle("turn"), text, _CALLER, room=room, size=14, weight="bold")
                 break
         self._partials()
-
-    def _said_from(self, commit: Mark) -> float:
-        """Give when a turn's words began: back from its commit over speech that neither a turn nor an event parts."""
-        apart = max((m.t_ms for m in self._marks(MarkKind.COMMIT, MarkKind.EVENT) if m.t_ms < commit.t_ms), default=0.0)
-        speech = [span.start_ms for span in self._spans(SpanKind.SPEECH) if apart <= span.end_ms <= commit.t_ms]
-        return min(speech, default=commit.t_ms)
 
     def _partials(self) -> None:
         """Write each partial's new words where they became known."""

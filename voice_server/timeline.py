@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from pipelines.trace import Trace
 
@@ -80,12 +81,15 @@ class Stave:
         return None
 
 
-def lay_out(trace: Trace, *, length_ms: float = _STAVE_MS) -> tuple[tuple[Stave, ...], float]:
+def lay_out(
+    trace: Trace, *, length_ms: float = _STAVE_MS, window_ms: tuple[float, float] = (0.0, math.inf)
+) -> tuple[tuple[Stave, ...], float]:
     """Choose what of a call is drawn.
 
     Args:
         trace: of the call.
         length_ms: most of the call on one stave.
+        window_ms: only what happened between these moments.
 
     Returns:
         At least one stave, and the length in ms that all of them are drawn to.
@@ -93,7 +97,7 @@ def lay_out(trace: Trace, *, length_ms: float = _STAVE_MS) -> tuple[tuple[Stave,
     staves: list[Stave] = []
     row: list[Piece] = []
     position, last_end = 0.0, 0.0
-    for start, end in _stretches(trace, length_ms):
+    for start, end in _stretches(trace, length_ms, window_ms):
         gap = _GAP_MS if row and start > last_end else 0.0
         if row and position + gap + end - start > length_ms:
             staves.append(Stave(tuple(row)))
@@ -105,10 +109,12 @@ def lay_out(trace: Trace, *, length_ms: float = _STAVE_MS) -> tuple[tuple[Stave,
     return tuple(staves), max(_SHORTEST_STAVE_MS, *(stave.length_ms for stave in staves))
 
 
-def _stretches(trace: Trace, longest_ms: float) -> Iterator[tuple[float, float]]:
+def _stretches(trace: Trace, longest_ms: float, window_ms: tuple[float, float]) -> Iterator[tuple[float, float]]:
     """Yield what is kept, ascending, none longer than a stave, breaking long ones where the fewest things go on."""
-    busy = sorted(_busy(trace))
-    for start, end in _merge(busy):
+    first, last = window_ms
+    kept = sorted((max(start, first), min(end, last)) for start, end in _busy(trace) if start <= last and end >= first)
+    busy = np.array(kept, np.float64).reshape(-1, 2)
+    for start, end in _merge(kept):
         begin = start
         while (rest := end - begin) > longest_ms:
             staves = math.ceil(rest / longest_ms)
@@ -138,7 +144,15 @@ def _merge(busy: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return [(max(0.0, start - _MARGIN_MS), end + _MARGIN_MS) for start, end in kept] or [(0.0, _SHORTEST_STAVE_MS)]
 
 
-def _quiet_moment(busy: list[tuple[float, float]], wanted_ms: float, earliest_ms: float, latest_ms: float) -> float:
-    """Find, of the moments at which the fewest things go on, the nearest to the wanted one."""
+def _quiet_moment(busy: npt.NDArray[np.float64], wanted_ms: float, earliest_ms: float, latest_ms: float) -> float:
+    """Find, of the moments at which the fewest things go on, the nearest to the wanted one.
+
+    Args:
+        busy: when each thing begins and ends, shape ``(things, 2)``.
+        wanted_ms: where an even share ends.
+        earliest_ms: the first moment that is looked at.
+        latest_ms: the last.
+    """
+    starts, ends = busy[:, 0], busy[:, 1]
     moments: list[float] = np.linspace(earliest_ms, latest_ms, _MOMENTS).tolist()
-    return min(moments, key=lambda at: (sum(start < at < end for start, end in busy), abs(at - wanted_ms)))
+    return min(moments, key=lambda at: (np.count_nonzero((starts < at) & (ends > at)), abs(at - wanted_ms)))

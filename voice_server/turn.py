@@ -8,22 +8,26 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
+from datetime import UTC, datetime
 
 from agents.core.model import close_model
 from agents.models.providers import create_model
 from pipelines.audio.wav import read_wav
 from pipelines.call import Call
-from pipelines.cascade import CascadeSettings
 from pipelines.clock import Clock, RealClock, VirtualClock, held, measured
-from pipelines.events import CallEvent
+from pipelines.events import tell_all
 from pipelines.glove import GloveResponder
 from pipelines.trace import Trace
-from voice_server.house import House, turn_settings
+from voice_server.errors import UsageError
+from voice_server.house import House
 from voice_server.keeping import check_database, kept_conversation
 from voice_server.loading import make_glove
 from voice_server.options import OutputKind, TurnOptions
-from voice_server.recorder import Recorder
-from voice_server.report import TurnReport
+from voice_server.records.journal import Heading
+from voice_server.records.notes import Notes
+from voice_server.records.record import CallRecord
+from voice_server.records.taps import TappedCaller, TappedOutput
+from voice_server.report import Audio, TurnReport
 from voice_server.transports.recorded import RecordedCaller, RecordedOutput, Recording
 
 __all__ = ["run"]
@@ -45,60 +49,64 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
         EngineError: an engine cannot be had.
         ConfigurationError: the model cannot be had, or the database's URL is none.
         StoreError: the database cannot be used.
-        UsageError: the agent cannot be had.
+        UsageError: the agent cannot be had, or the record cannot be written.
     """
     settings = options.settings
     check_database(settings.database)
     recordings = [Recording(frame=read_wav(recorded.path), after_s=recorded.after_s) for recorded in options.recordings]
     model = create_model(settings.model, os.environ)
     agent = make_glove(settings.agent, model)
-    turns = turn_settings(settings)
     house = house or House.load(settings)
     conversation = options.conversation or uuid.uuid4().hex
 
     async def call(clock: Clock) -> TurnReport:
-        output = RecordedOutput(
-            clock,
-            can_pause=options.output is OutputKind.PAUSING,
-            late_s=LATE_S if options.output is OutputKind.LATE else 0.0,
-            rate=house.synthesizer.rate,
-        )
-        caller = RecordedCaller(clock, recordings)
-        recorder = Recorder(clock, trace, lambda: output.last_played_at)
-
-        def tell(event: CallEvent) -> None:
-            recorder.notice(event)
-            caller.notice(event)
-
-        try:
-            async with kept_conversation(settings.database, conversation, clock) as store:
-                if store is not None:
-                    agent.rebuild(store)
-                await Call(
-                    clock=clock,
-                    caller=caller,
-                    output=output,
-                    engines=house.engines(),
-                    responder=GloveResponder(agent, clock),
-                    tell=tell,
-                    settings=CascadeSettings(turns=turns, expects=options.expects),
-                    probe=recorder.probe,
-                ).run()
-        finally:
-            trace.caller, trace.agent = caller.line(), output.track()
-            async with held(clock, "model"):
-                await close_model(model)
-        return TurnReport(
+        heading = Heading(
             conversation=conversation,
             pipeline=settings.pipeline,
             agent=settings.agent,
             stt=settings.stt,
             tts=settings.tts,
             model=model.name,
-            turns=recorder.turns(),
-            utterances=recorder.utterances(),
-            events=recorder.events(),
+            began_at=datetime.now(UTC),
         )
+        late_s = LATE_S if options.output is OutputKind.LATE else 0.0
+        output = RecordedOutput(
+            clock, can_pause=options.output is OutputKind.PAUSING, late_s=late_s, rate=house.synthesizer.rate
+        )
+        caller = RecordedCaller(clock, recordings)
+        notes = Notes(clock, heading, trace, lambda: output.last_played_at)
+        record = None if options.out is None else CallRecord(clock, options.out, heading)
+        records = [] if record is None else [record]
+        judges = [notes.judge, *(each.judge for each in records)]
+
+        def judge(ends_at: float, probability: float) -> None:
+            for each in judges:
+                each(ends_at, probability)
+
+        try:
+            async with kept_conversation(settings.database, conversation, clock) as store:
+                if store is not None:
+                    await agent.rebuild(store).recall()
+                await Call(
+                    clock=clock,
+                    caller=caller if record is None else TappedCaller(caller, record),
+                    output=output if record is None else TappedOutput(output, record, late_s),
+                    engines=house.engines(),
+                    responder=GloveResponder(agent, clock),
+                    tell=tell_all(notes.tell, caller.notice, *(each.tell for each in records)),
+                    settings=house.cascade_settings(settings, expects=options.expects),
+                    probe=judge,
+                ).run()
+        finally:
+            trace.caller, trace.agent = caller.line(), output.track()
+            report = notes.report(Audio(seconds=round(len(trace.agent) / output.rate, 3)))
+            if record is not None:
+                report = await record.aclose()
+            async with held(clock, "model"):
+                await close_model(model)
+        if record is not None and record.failure is not None:
+            raise UsageError(f"--out {str(options.out)!r}: the record cannot be written ({record.failure})")
+        return report
 
     if options.realtime:
         return asyncio.run(call(RealClock()))

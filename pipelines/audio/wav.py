@@ -17,7 +17,10 @@ import numpy.typing as npt
 from pipelines.audio.frame import Frame, Samples
 from pipelines.audio.resample import HIGHEST_RATE, LOWEST_RATE
 
-__all__ = ["LONGEST_SECONDS", "WavError", "read_wav", "write_wav"]
+__all__ = ["LARGEST_BYTES", "LONGEST_SECONDS", "WavError", "read_wav", "wav_header", "write_wav"]
+
+LARGEST_BYTES = 0xFFFFFFFF - 36
+"""Of audio in one file: its sizes are written in 32 bits."""
 
 LONGEST_SECONDS = 30 * 60
 """Seconds of the longest recording that is read."""
@@ -224,6 +227,21 @@ def _printable(name: bytes) -> str:
     return repr(name.decode("ascii", "replace"))
 
 
+def wav_header(rate: int, audio_bytes: int) -> bytes:
+    """Make what comes before the samples of a mono 16-bit WAV: 44 bytes.
+
+    Args:
+        rate: hertz.
+        audio_bytes: how much audio follows, at most ``LARGEST_BYTES``.
+    """
+    return struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        *(b"RIFF", 36 + audio_bytes, b"WAVE"),
+        *(b"fmt ", 16, _PCM, 1, rate, rate * 2, 2, 16),
+        *(b"data", audio_bytes),
+    )
+
+
 def write_wav(path: str | os.PathLike[str], frame: Frame) -> None:
     """Write a frame as a mono 16-bit WAV; the file appears whole or not at all.
 
@@ -231,19 +249,13 @@ def write_wav(path: str | os.PathLike[str], frame: Frame) -> None:
         WavError: the file cannot be written there, or the audio is longer than the format can say.
     """
     body = frame.samples.astype("<i2", copy=False)
-    if body.nbytes > 0xFFFFFFFF - 36:
+    if body.nbytes > LARGEST_BYTES:
         raise WavError(path, "would be larger than 4 GiB", "write it in parts")
-    header = struct.pack(
-        "<4sI4s4sIHHIIHH4sI",
-        *(b"RIFF", 36 + body.nbytes, b"WAVE"),
-        *(b"fmt ", 16, _PCM, 1, frame.rate, frame.rate * 2, 2, 16),
-        *(b"data", body.nbytes),
-    )
     target = Path(path)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with open(part, "xb") as file:
-            file.write(header)
+            file.write(wav_header(frame.rate, body.nbytes))
             body.tofile(file)
         os.replace(part, target)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,7 +11,7 @@ from agents.models.scripted import ScriptedModel
 from pipelines.audio.wav import read_wav
 from pipelines.cascade import Cascade, Engines
 from pipelines.clock import VirtualClock, measured
-from pipelines.events import CallEvent
+from pipelines.events import tell_all
 from pipelines.glove import GloveResponder
 from pipelines.trace import Trace
 from tests.e2e.agents import echo
@@ -19,7 +19,8 @@ from tests.e2e.stage import ALL_OUTPUTS, Call, Stage, heard_by, places
 from tests.fixtures.catalogue import fixture
 from tests.fixtures.wer import normalised
 from voice_server.options import OutputKind
-from voice_server.recorder import Recorder
+from voice_server.records.journal import Heading
+from voice_server.records.notes import Notes
 from voice_server.report import TurnReport
 from voice_server.transports.recorded import RecordedCaller, RecordedOutput, Recording
 from voice_server.turn import LATE_S
@@ -43,12 +44,16 @@ def narrated(stage: Stage, output: OutputKind, *says: tuple[str, float | None]) 
             rate=house.synthesizer.rate,
         )
         caller = RecordedCaller(clock, recordings)
-        recorder = Recorder(clock, trace, lambda: sink.last_played_at)
-
-        def tell(event: CallEvent) -> None:
-            recorder.notice(event)
-            caller.notice(event)
-
+        heading = Heading(
+            conversation="",
+            pipeline="cascade",
+            agent="echo",
+            stt="whisper",
+            tts="hibari",
+            model="words",
+            began_at=datetime(2026, 3, 1, tzinfo=UTC),
+        )
+        notes = Notes(clock, heading, trace, lambda: sink.last_played_at)
         async with asyncio.TaskGroup() as group:
             cascade = Cascade(
                 clock=clock,
@@ -61,7 +66,7 @@ def narrated(stage: Stage, output: OutputKind, *says: tuple[str, float | None]) 
                 responder=GloveResponder(echo(ScriptedModel(), now=datetime.now), clock),
                 output=sink,
                 group=group,
-                tell=tell,
+                tell=tell_all(notes.tell, caller.notice),
             )
             cascade.narrate(NOTICE)
             try:
@@ -70,17 +75,7 @@ def narrated(stage: Stage, output: OutputKind, *says: tuple[str, float | None]) 
                 await cascade.aclose()
                 await sink.aclose()
         trace.caller, trace.agent = caller.line(), sink.track()
-        return TurnReport(
-            conversation="",
-            pipeline="cascade",
-            agent="echo",
-            stt="whisper",
-            tts="hibari",
-            model="words",
-            turns=recorder.turns(),
-            utterances=recorder.utterances(),
-            events=recorder.events(),
-        )
+        return notes.report()
 
     report = clock.run(hold())
     return Call(report=report, agent=trace.agent, spoke_at=places(trace.caller, fixtures))

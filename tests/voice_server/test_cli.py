@@ -7,10 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from pipelines.audio.wav import WavError, read_wav
+from pipelines.audio.wav import WavError
 from pipelines.engines import EngineError, EngineKind
 from pipelines.responder import ExpectationKind
 from pipelines.trace import Trace
@@ -28,11 +27,9 @@ class _Run:
     def __init__(self) -> None:
         self.options: TurnOptions | None = None
         self.error: BaseException | None = None
-        self.said = np.zeros(0, np.int16)
 
     def __call__(self, options: TurnOptions, trace: Trace) -> TurnReport:
         self.options = options
-        trace.agent = self.said
         if self.error is not None:
             raise self.error
         return REPORT
@@ -82,10 +79,17 @@ def test_json_is_one_object_and_nothing_else(run: _Run, capsys: pytest.CaptureFi
 
 
 def test_without_json_the_conversation_is_told(run: _Run, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["turn", "a.wav", "--out", str(tmp_path / "out")]) == 0
+    assert main(["turn", "a.wav", "--plot", str(tmp_path / "turn.svg")]) == 0
     out = capsys.readouterr().out
     assert "caller  What time is it?" in out
-    assert f"written: {tmp_path / 'out' / 'agent.wav'}" in out
+    assert f"written: {REPORT.audio.path}\nwritten: {tmp_path / 'turn.svg'}\n" in out
+
+
+def test_a_folder_for_the_record_is_made_and_reaches_the_call(run: _Run, tmp_path: Path) -> None:
+    assert main(["turn", "a.wav", "--out", str(tmp_path / "new" / "out")]) == 0
+    assert run.options is not None
+    assert run.options.out == tmp_path / "new" / "out"
+    assert list(run.options.out.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -103,14 +107,6 @@ def test_a_users_mistake_is_one_sentence_and_status_2(
     captured = capsys.readouterr()
     assert captured.err == f"voice-server: {error}\n"
     assert captured.out == ""
-
-
-def test_what_was_said_is_kept_when_the_call_breaks(run: _Run, tmp_path: Path) -> None:
-    run.error = RuntimeError("a fault of ours")
-    run.said = np.ones(240, np.int16)
-    with pytest.raises(RuntimeError):
-        main(["turn", "a.wav", "--out", str(tmp_path)])
-    assert len(read_wav(tmp_path / "agent.wav").samples) == 240
 
 
 def test_what_an_earlier_run_wrote_stays_when_a_call_never_begins(run: _Run, tmp_path: Path) -> None:
@@ -139,7 +135,14 @@ def test_ctrl_c_leaves_without_a_traceback(run: _Run) -> None:
         (["turn", "a.wav", "--conversation", "a b"], "--conversation 'a b'"),
         (["turn", "a.wav", "--database", "calls.db"], "'calls.db' is no database URL; write sqlite:///calls.db"),
         (["turn", "a.wav", "--database", "sqlite:///a.wav"], "sqlite:///a.wav is no SQLite database; it was left"),
-        (["turn", "a.wav", "--plot", "turn.gif"], "ends in none of"),
+        (["turn", "a.wav", "--plot", "turn.gif"], "--plot 'turn.gif': the name ends in none of .png, .svg, .pdf"),
+        (["turn", "a.wav", "--out", "a.wav/out"], "--out 'a.wav/out': cannot write there (Not a directory)"),
+        (["turn", "a.wav", "--plot", "a.wav/x.png"], "--plot 'a.wav': cannot write there"),
+        (["picture", "."], "'.' is no record of a call: it has no events.jsonl"),
+        (["picture", "a.wav"], "'a.wav' is no record of a call"),
+        (["picture", ".", "--out", "x.gif"], "--out 'x.gif': the name ends in none of"),
+        (["picture", ".", "--from", "soon"], "argument --from: invalid"),
+        (["picture", ".", "--to", "nan"], "argument --to: invalid"),
         (["turn", "a.wav", "--agent", "nobody"], "agent 'nobody' is not of the form module:factory"),
         (["turn", "a.wav", "--agent", "no.such:thing"], "there is no module 'no'"),
     ],
@@ -159,7 +162,7 @@ def test_bad_input_is_one_sentence_naming_the_thing(
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("command", [[], ["turn"], ["doctor"]])
+@pytest.mark.parametrize("command", [[], ["turn"], ["picture"], ["doctor"]])
 def test_help_teaches(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([*command, "--help"])

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 from matplotlib.image import imread
 
-from pipelines.trace import MarkKind, Sentence, SpanKind, Trace, Wait
+from pipelines.trace import MarkKind, Said, Sentence, SpanKind, Trace, Wait
 from voice_server.paper import Paper
 from voice_server.picture import draw
 
@@ -28,7 +28,7 @@ def story() -> Trace:
     trace.span(SpanKind.SPEECH, 500, 1_500)
     trace.mark(MarkKind.PARTIAL, 1_200, "What does it")
     trace.mark(MarkKind.FINAL, 1_700, "What does it cost?")
-    trace.mark(MarkKind.COMMIT, 1_800, "What does it cost?")
+    trace.said.append(Said(start_ms=500, end_ms=1_500, text="What does it cost?", commit_ms=1_800))
     trace.span(SpanKind.STT, 1_550, 1_700)
     trace.span(SpanKind.MODEL, 1_800, 1_900)
     trace.span(SpanKind.TOOL, 1_820, 1_850, "price")
