@@ -317,6 +317,10 @@ class Conversations(Protocol):
         """
         ...
 
+    async def has(self, identifier: str) -> bool:
+        """Tell whether anything was said in a conversation; one that is only asked for does not come into being."""
+        ...
+
     async def delete(self, identifier: str) -> bool:
         """Delete a conversation and its sub-agents', for good.
 

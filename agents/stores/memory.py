@@ -249,6 +249,11 @@ class MemoryConversations:
         older = [line for line in lines if before is None or line.updated_at < before]
         return sorted(older, key=lambda line: line.updated_at, reverse=True)[:limit]
 
+    async def has(self, identifier: str) -> bool:
+        """Tell whether anything was said in a conversation."""
+        store = self._stores.get(identifier)
+        return store is not None and store.summary is not None
+
     async def delete(self, identifier: str) -> bool:
         """Delete a conversation."""
         store = self._stores.pop(identifier, None)

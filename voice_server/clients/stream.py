@@ -141,7 +141,7 @@ class Follower:
     """Somebody who reads the kept events at their own pace: an async iterator that ends when it is closed.
 
     It holds a place in the stream and no events, so that a slow one costs nothing. Where events are lost to it, because
-    they are kept no more, it is given an ``error`` with the code ``missed``, and goes on with what is told from then on.
+    they are kept no more, it is given an ``error`` with the code ``missed``, and goes on with what is told afterwards.
 
     Args:
         stream: what is read.

@@ -21,6 +21,17 @@ async def conversations_are_listed_latest_first(place: Conversations) -> None:
     assert await place.list_conversations(before=listed[0].updated_at) == listed[1:]
 
 
+async def asking_for_a_conversation_does_not_begin_it(place: Conversations) -> None:
+    assert not await place.has("a")
+    store = place.open("a")
+    assert not await place.has("a")
+    await store.append_messages([said("1")])
+    await part(sub_agents_of(store)).create_sub_agent_store("helper", durable=True)
+    assert await place.has("a") and not await place.has("a__helper")
+    await place.delete("a")
+    assert not await place.has("a")
+
+
 async def a_deleted_conversation_is_gone_with_its_sub_agents(place: Conversations) -> None:
     store = place.open("a")
     await store.append_messages([said("1"), said("2")])
@@ -52,6 +63,7 @@ async def a_conversation_without_a_name_is_refused(place: Conversations) -> None
 
 CONVERSATIONS: tuple[PlaceCheck, ...] = (
     conversations_are_listed_latest_first,
+    asking_for_a_conversation_does_not_begin_it,
     a_deleted_conversation_is_gone_with_its_sub_agents,
     a_conversation_that_begins_anew_is_not_taken_for_the_old_one,
     a_conversation_without_a_name_is_refused,

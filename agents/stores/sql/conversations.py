@@ -82,6 +82,12 @@ class SqlConversations:
             for row in await self._database.read(query)
         ]
 
+    async def has(self, identifier: str) -> bool:
+        """Tell whether anything was said in a conversation."""
+        columns = conversations.c
+        query = select(columns.messages).where(columns.identifier == identifier, columns.owner.is_(None))
+        return any(row.messages for row in await self._database.read(query))
+
     async def delete(self, identifier: str) -> bool:
         """Delete a conversation and its sub-agents'."""
 
