@@ -27,7 +27,7 @@ help:  ## print this text
 demo: $(READY)  ## run a recorded caller through the agent; audio and picture land in out/
 	@$(BIN)/voice-server turn $(DEMO) --model offline --out $(OUT) --plot $(OUT)/turn.png
 
-serve: $(READY)  ## talk to it: a page, chat and sockets on this machine
+serve: $(READY) web  ## talk to it: a page, chat and sockets on this machine
 	@$(BIN)/voice-server serve $(ARGS)
 
 test: $(READY) prompts database browser node  ## run every test: no key, no account, no network

@@ -6,6 +6,6 @@ export default defineConfig({
   // The server may stand behind a prefix: all addresses are relative to the page's own.
   base: "./",
   build: { target: "es2022", assetsInlineLimit: 0 },
-  server: { proxy: { "/api": { target: "http://127.0.0.1:8000", ws: true } } },
+  server: { proxy: { "/api": { target: "http://127.0.0.1:8080", ws: true } } },
   test: { include: ["src/**/*.test.ts"] },
 });

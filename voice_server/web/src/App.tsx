@@ -75,7 +75,7 @@ export function App() {
             resolve={(slot, value) => client.resolve(slot, value)}
             reject={(slot, reason) => client.reject(slot, reason)}
           />
-          <section className="panel" aria-labelledby="tools">
+          <section className="panel last" aria-labelledby="tools">
             <h2 id="tools">What the agent does</h2>
             <Tools tools={view.tools} />
           </section>

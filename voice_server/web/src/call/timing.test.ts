@@ -37,7 +37,7 @@ describe("the stages of a turn", () => {
   });
 });
 
-it("the axis has room for the longest turn, and no more than seven lines", () => {
+it("the axis has room for the longest turn, and no more lines than have room on a phone", () => {
   expect(axis([])).toEqual({ end: 500, lines: [0, 100, 200, 300, 400, 500] });
   for (const late of [600, 1_499, 1_500, 1_501, 9_000, 70_000]) {
     const { end, lines } = axis([TURN, { ...TURN, first_sound: 5_000 + late }]);

@@ -46,7 +46,7 @@ export function total(turn: TurnTimed): number {
 /** Where the axis ends that all turns share, and where its lines stand, in milliseconds. */
 export function axis(turns: readonly TurnTimed[]): { end: number; lines: number[] } {
   const longest = Math.max(500, ...turns.map(total));
-  const step = [100, 250, 500, 1_000, 2_000, 5_000].find((each) => longest / each <= 6) ?? 10_000;
+  const step = [100, 250, 500, 1_000, 2_000, 5_000].find((each) => longest / each <= 5) ?? 10_000;
   const count = Math.ceil(longest / step);
   return { end: count * step, lines: Array.from({ length: count + 1 }, (_, n) => n * step) };
 }

@@ -10,7 +10,7 @@ export function LevelMeter({ client, muted }: { client: VoiceClient; muted: bool
   const loud = level > 0 ? Math.max(0, Math.min(1, 1 + (20 * Math.log10(level)) / RANGE)) : 0;
   return (
     <div className="meters" data-muted={muted}>
-      <Meter name="Level" share={loud} shown={level > 0 ? `${Math.round(20 * Math.log10(level))} dB` : "–"} />
+      <Meter name="Level" share={loud} shown={level > 0 ? `−${Math.round(-20 * Math.log10(level))} dB` : "–"} />
       <Meter name="Speech" share={probability} shown={`${Math.round(100 * probability)} %`} speech={probability >= 0.5} />
     </div>
   );

@@ -25,6 +25,7 @@ export function Tools({ tools }: { tools: readonly ToolActivity[] }) {
                   {tool.duration_ms != null && ` · ${duration(tool.duration_ms)}`}
                 </span>
               </summary>
+              {tool.message && <p>{tool.message}</p>}
               <Fields value={tool.input ?? {}} />
             </details>
           </li>

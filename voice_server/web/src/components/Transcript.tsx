@@ -2,6 +2,15 @@ import { useEffect, useRef } from "react";
 
 import type { Line, Words } from "../call/transcript";
 
+/** What a sound was taken for, by the server's name for it. */
+const SOUNDS: Record<string, string> = {
+  noise: "a noise",
+  backchannel: "you agree, and the agent goes on",
+  aside: "words that were not for the agent",
+  echo: "the agent’s own voice",
+  unrecognised: "speech that could not be understood",
+};
+
 const STATES = { speaking: "speaking", heard: "", interrupted: "interrupted" } as const;
 
 /** What was said. Of the agent's words only those that were heard; the caller's are grey until they are a turn. */
@@ -60,8 +69,8 @@ function TranscriptLine({ line }: { line: Line }) {
       return (
         <li className="line aside">
           <p>
-            {line.kind.replace("_", " ")}
-            {line.text && `: “${line.text}”`}
+            {line.text && `“${line.text}”: `}
+            {SOUNDS[line.kind] ?? line.kind.replaceAll("_", " ")}
           </p>
         </li>
       );

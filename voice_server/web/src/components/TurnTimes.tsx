@@ -22,12 +22,13 @@ export function TurnTimes({ turns, words }: { turns: readonly TurnTimed[]; words
             {STAGES[name].label}
           </li>
         ))}
+        <li className="unit">milliseconds since you stopped speaking</li>
       </ul>
       <div className="chart">
         <div className="grid" aria-hidden="true">
           {lines.map((at) => (
             <span key={at} style={{ left: `${(100 * at) / end}%` }}>
-              {at === 0 ? "0" : at === end ? `${at} ms` : at}
+              {at}
             </span>
           ))}
         </div>
