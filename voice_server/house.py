@@ -14,24 +14,25 @@ from typing import cast
 import numpy as np
 
 from pipelines.audio.frame import Samples
-from pipelines.cascade import Engines
+from pipelines.cascade import CascadeSettings, Engines
 from pipelines.clock import RealClock
 from pipelines.engines import EngineKind, load_engine
+from pipelines.responder import Expectation
 from pipelines.stt.base import Recognizer
 from pipelines.tts.base import Synthesizer
 from pipelines.turns.endpointing import Endpointing
-from pipelines.turns.settings import TurnSettings
-from pipelines.vad.silero import SileroModel
+from pipelines.turns.settings import TurnSettings, TurnTaking
+from pipelines.vad.base import ActivityModel
 from voice_server.settings import Settings
 
-__all__ = ["House", "turn_settings"]
+__all__ = ["House"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
     """The engines, loaded once; they serve any number of calls."""
 
-    vad: SileroModel
+    vad: ActivityModel
     recognizer: Recognizer
     synthesizer: Synthesizer
     phrases: dict[str, Samples]
@@ -50,7 +51,7 @@ class House:
         turns = TurnSettings()
         synthesizer = cast(Synthesizer, load_engine(EngineKind.TTS, settings.tts))
         loaded = cls(
-            vad=cast(SileroModel, load_engine(EngineKind.VAD, settings.vad)),
+            vad=cast(ActivityModel, load_engine(EngineKind.VAD, settings.vad)),
             recognizer=cast(Recognizer, load_engine(EngineKind.STT, settings.stt)),
             synthesizer=synthesizer,
             phrases=asyncio.run(_render(synthesizer, (turns.not_understood, turns.engine_failed))),
@@ -68,15 +69,33 @@ class House:
             phrases=self.phrases,
         )
 
+    def cascade_settings(
+        self,
+        settings: Settings,
+        *,
+        expects: Expectation | None = None,
+        turn_taking: TurnTaking | None = None,
+        start_muted: bool | None = None,
+    ) -> CascadeSettings:
+        """Make of the environment's settings how one call hears and takes turns.
 
-def turn_settings(settings: Settings) -> TurnSettings:
-    """Make of the environment's settings how turns are taken."""
-    return TurnSettings(
-        endpointing=Endpointing(
+        Args:
+            settings: the environment's.
+            expects: what the caller was asked before the call.
+            turn_taking: the call's own; ``None``: the environment's.
+            start_muted: the call's own; ``None``: the environment's.
+        """
+        endpointing = Endpointing(
             floor=settings.endpointing_floor_ms / 1000, ceiling=settings.endpointing_ceiling_ms / 1000
-        ),
-        drafts=settings.drafts,
-    )
+        )
+        return CascadeSettings(
+            detector=self.vad.detector,
+            turns=TurnSettings(endpointing=endpointing, drafts=settings.drafts),
+            gating=settings.gating,
+            turn_taking=turn_taking or settings.turn_taking,
+            start_muted=settings.start_muted if start_muted is None else start_muted,
+            expects=expects,
+        )
 
 
 async def _render(synthesizer: Synthesizer, texts: Iterable[str]) -> dict[str, Samples]:

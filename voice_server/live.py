@@ -18,7 +18,6 @@ from agents.core.errors import AnswerError, StoreError
 from agents.display import DisplayManager
 from pipelines.audio.frame import Frame
 from pipelines.call import Call
-from pipelines.cascade import CascadeSettings
 from pipelines.clock import Clock, Timer
 from pipelines.events import CallEvent
 from pipelines.glove import GloveResponder
@@ -44,10 +43,10 @@ from voice_server.clients.events import (
     LevelHeard,
     PlayoutOrdered,
 )
-from voice_server.clients.stream import EventStream
+from voice_server.clients.stream import EventStream, Told
 from voice_server.clients.telling import Telling, screen
 from voice_server.conversations import Conversation, Conversations
-from voice_server.house import House, turn_settings
+from voice_server.house import House
 from voice_server.settings import Settings
 from voice_server.transports.websocket.caller import SocketCaller
 from voice_server.transports.websocket.line import Line, LineRefusedError
@@ -117,7 +116,7 @@ class LiveCall:
         self.stream = EventStream(self.id, premises.clock.now)
         self._premises = premises
         self._start = start
-        self._mode = TurnTaking(start.mode or TurnTaking.AUTOMATIC)
+        self._mode = TurnTaking(start.mode or premises.settings.turn_taking)
         self._telling = Telling(self.stream.t_ms)
         self._caller = SocketCaller(self._begun)
         self._output = SocketOutput(
@@ -166,10 +165,8 @@ class LiveCall:
             engines=premises.house.engines(),
             responder=GloveResponder(joined.agent, premises.clock),
             tell=self._told,
-            settings=CascadeSettings(
-                turns=turn_settings(premises.settings),
-                turn_taking=self._mode,
-                start_muted=bool(self._start.muted),
+            settings=premises.house.cascade_settings(
+                premises.settings, turn_taking=self._mode, start_muted=self._start.muted
             ),
             probe=self._probe,
         )
@@ -240,11 +237,15 @@ class LiveCall:
         line, call = self._line, self._call
         if line is None or call is None:
             return
-        self._show(line)
+        line.offer(self.stream.aside(self._greeting(call, resumed=resumed)))
+        self._catch_up(line, self._start.after if resumed else 0)
         self.stream.add(line)
-        self.tell(self._greeting(call, resumed=resumed))
-        self._catch_up(line, call, 0 if not resumed else self._start.after)
+        self._show()
         self._output.connect(line)
+        if resumed:
+            if self._start.muted not in (None, call.muted):
+                call.mute() if self._start.muted else call.unmute()
+            call.restore()
 
     def detach(self, line: Line) -> None:
         """The client is gone: wait for it a while, and be silent meanwhile. Idempotent."""
@@ -259,8 +260,10 @@ class LiveCall:
         if grace_s <= 0:
             self.end(Ending.DISCONNECTED)
             return
-        if self._mode is TurnTaking.MANUAL and (call := self.controls) is not None:
-            call.mute()
+        if (call := self.controls) is not None:
+            call.suspend()
+            if self._mode is TurnTaking.MANUAL:
+                call.mute()
         clock = self._premises.clock
         self._grace = clock.call_at(clock.now() + grace_s, self.end, Ending.DISCONNECTED)
 
@@ -280,22 +283,22 @@ class LiveCall:
             muted=call.muted,
         )
 
-    def _catch_up(self, line: Line, call: Call, after: int | None) -> None:
-        if after is not None:
-            if self.stream.missed(after):
-                self.tell(Failure(code="missed", message=f"some events after number {after} are kept no more"))
-            for told in self.stream.since(after):
-                line.offer(told)
-        if self._start.muted is not None and self._start.muted != call.muted:
-            call.mute() if self._start.muted else call.unmute()
-
-    def _show(self, line: Line) -> None:
-        """Show slots to a client that can; a screen stays for as long as the call, for its client may come back."""
-        if not self._start.screen or self._joined is None:
+    def _catch_up(self, line: Line, after: int | None) -> None:
+        if after is None:
             return
-        if self._display is None:
+        if self.stream.missed(after):
+            lost = Failure(code="missed", message=f"some events after number {after} are kept no more")
+            line.offer(self.stream.aside(lost))
+        for told in self.stream.since(after):
+            line.offer(told)
+
+    def _show(self) -> None:
+        """Show slots to a client that can; a screen stays for as long as the call, for its client may come back."""
+        if self._start.screen and self._display is None and self._joined is not None:
             self._display = self._screens.enter_context(self._joined.screen())
             self._screens.callback(self._display.add_listener(lambda slots: self.tell(screen(slots))))
+        if self._display is not None and self._display.slots:
+            self.tell(screen(self._display.slots))
 
     def _stop_waiting(self) -> None:
         if self._grace is not None:
@@ -354,8 +357,12 @@ class LiveCall:
     # ------------------------------------------------------------------------------------------------ what goes to it
 
     def tell(self, event: ClientEvent) -> None:
-        """Tell clients something."""
+        """Tell whoever follows the call."""
         self.stream.tell(event)
+
+    def aside(self, event: ClientEvent) -> Told:
+        """Put an event into its envelope for one connection alone."""
+        return self.stream.aside(event)
 
     def _told(self, event: CallEvent) -> None:
         for told in self._telling.feed(event, self._premises.clock.now()):

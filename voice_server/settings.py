@@ -6,6 +6,7 @@ A provider's own variables (`OPENAI_API_KEY`, `OPENAI_BASE_URL`) are read by its
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from typing import Any, Literal, Self, get_args, get_origin
 
 from pydantic import Field, SecretStr, ValidationError, model_validator
@@ -13,6 +14,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from agents.models.providers import PROVIDERS
+from pipelines.gating import Gating
+from pipelines.turns.settings import TurnTaking
 from voice_server.errors import UsageError
 
 __all__ = ["AUTO", "MEMORY", "PREFIX", "Settings", "load_settings", "settings_table"]
@@ -36,6 +39,10 @@ def _setting(default: Any, description: str, *, unit: str = "", **bounds: Any) -
     return Field(default=default, description=description, json_schema_extra={"unit": unit}, **bounds)
 
 
+def _either(choices: type[StrEnum]) -> str:
+    return " / ".join(f"`{choice}`" for choice in choices)
+
+
 class Settings(BaseSettings):
     """What the server was told by its environment; immutable."""
 
@@ -51,7 +58,23 @@ class Settings(BaseSettings):
     )
     stt: str = _setting("whisper", "the recogniser", unit="name or module:factory")
     tts: str = _setting("hibari", "the synthesiser", unit="name or module:factory")
-    vad: str = _setting("silero", "the voice activity detector", unit="name or module:factory")
+    vad: str = _setting(
+        "silero", "the voice activity detector; `energy` goes by loudness alone", unit="name or module:factory"
+    )
+    gating: Gating = _setting(
+        Gating.HARD,
+        "what of the caller's sounds is recognised and believed: `hard`, what the detector is sure of; "
+        "`soft`, all of them, and what is recognised is checked; `off`, all of them unchecked",
+        unit=_either(Gating),
+    )
+    turn_taking: TurnTaking = _setting(
+        TurnTaking.AUTOMATIC,
+        "who says where a caller's turn ends: what is heard, or, `manual`, the caller with a button",
+        unit=_either(TurnTaking),
+    )
+    start_muted: bool = _setting(
+        False, "whether a caller is heard only when they have unmuted; with `manual` always so", unit="`true` / `false`"
+    )
     database: str = _setting(
         MEMORY,
         "where conversations are kept; in `memory` they end with the process",

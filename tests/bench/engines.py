@@ -10,7 +10,7 @@ from statistics import median
 
 from pipelines.clock import RealClock
 from pipelines.stt.whisper_model import WhisperModel
-from pipelines.vad.silero import WINDOW
+from pipelines.vad.base import WINDOW
 from tests.bench.figure import Figure
 from tests.fixtures.catalogue import fixture
 from voice_server.house import House

@@ -30,6 +30,8 @@ def test_the_environment_is_read_and_the_command_line_lies_on_top(monkeypatch: p
         ("VOICE_ENDPOINTING_CEILING_MS", "100"),
         ("VOICE_LOG_LEVEL", "loud"),
         ("VOICE_PIPELINE", "garden-hose"),
+        ("VOICE_GATING", "iron"),
+        ("VOICE_TURN_TAKING", "never"),
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
