@@ -48,9 +48,9 @@ class CarefulResponder:
         """Prepare an answer."""
         return self._responder.draft(text)
 
-    def watch(self, on_result: Callable[[], None]) -> None:
-        """Be called whenever a slow tool's result waits to be told."""
-        self._responder.watch(on_result)
+    def watch(self, on_result: Callable[[], None], on_said: Callable[[str], None]) -> None:
+        """Be called when something happens behind the conversation."""
+        self._responder.watch(on_result, on_said)
 
     def report(self) -> Reply:
         """Begin to tell such results."""

@@ -132,7 +132,12 @@ class Cascade:
             settings=self.settings.playout,
         )
         self._replies = Replies(
-            responder=self._responder, speaker=self._speaker, group=group, feed=self.feed, tell=self._tell
+            responder=self._responder,
+            speaker=self._speaker,
+            group=group,
+            feed=self.feed,
+            narrate=self.narrate,
+            tell=self._tell,
         )
         self._listener = Listener(
             clock=clock,
@@ -146,7 +151,7 @@ class Cascade:
             turn_taking=self.settings.turn_taking,
             probe=probe,
         )
-        self._responder.watch(lambda: self.feed(ResultReady()))
+        self._responder.watch(lambda: self.feed(ResultReady()), self.narrate)
 
     # ------------------------------------------------------------------------------------------------ from outside
 
@@ -166,7 +171,10 @@ class Cascade:
         self._listener.hear(frame)
 
     def narrate(self, text: str) -> None:
-        """Say a text to its end, without the model; what the caller says over it is answered after it."""
+        """Say a text to its end, without the model; what the caller says over it is answered after it.
+
+        It is said behind what is being said; of a reply that waits for a tool, before the rest.
+        """
         self._decide(partial(self.machine.say, "narration", text))
 
     def interrupt(self) -> None:

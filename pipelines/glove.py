@@ -32,6 +32,7 @@ from pipelines.responder import (
     TextCompleted,
     TextDelta,
     ToolFinished,
+    ToolSaid,
     ToolStarted,
 )
 
@@ -92,9 +93,10 @@ class GloveResponder:
         """Make a sentence said without the model part of the conversation."""
         await self._glove.record(text, interrupted=interrupted)
 
-    def watch(self, on_result: Callable[[], None]) -> None:
-        """Be called whenever the result of a slow tool waits to be told."""
+    def watch(self, on_result: Callable[[], None], on_said: Callable[[str], None]) -> None:
+        """Be called when something happens behind the conversation."""
         self._glove.errands.on_result = self._on_result = on_result
+        self._feed.on_said = on_said
 
     def report(self) -> _Reply:
         """Begin to tell the results of slow tools, behind the latest reply."""
@@ -256,9 +258,13 @@ class _Feed:
 
     Args:
         on_answer: called when the model, having been given its context, answers.
+
+    Attributes:
+        on_said: takes what a tool wants said while no reply is made.
     """
 
     def __init__(self, on_answer: Callable[[], None]) -> None:
+        self.on_said: Callable[[str], None] | None = None
         self._on_answer = on_answer
         self._channel: _Channel | None = None
         self._kept: list[ResponderEvent] = []
@@ -304,6 +310,8 @@ class _Feed:
                         duration_ms=data["duration_ms"],
                     )
                 )
+            case "tool_said":
+                await self._pass_on(ToolSaid(text=data["text"]))
             case _:
                 pass
 
@@ -323,6 +331,8 @@ class _Feed:
             await self._channel.put(event)
         elif isinstance(event, ToolFinished):
             self._kept.append(event)
+        elif isinstance(event, ToolSaid) and self.on_said is not None:
+            self.on_said(event.text)
 
 
 class _Overheard:

@@ -36,6 +36,7 @@ from pipelines.responder import (
     TextCompleted,
     TextDelta,
     ToolFinished,
+    ToolSaid,
     ToolStarted,
 )
 from pipelines.speaker import Heard, Speaker
@@ -79,6 +80,7 @@ class Replies:
         speaker: who speaks; told of here and nowhere else what is to be said.
         group: the call's task group.
         feed: takes what happens to utterances, for the turn machine.
+        narrate: takes what a tool wants said.
         tell: takes what the outside is told.
     """
 
@@ -89,12 +91,14 @@ class Replies:
         speaker: Speaker,
         group: asyncio.TaskGroup,
         feed: Callable[[TurnEvent], None],
+        narrate: Callable[[str], None],
         tell: Tell,
     ) -> None:
         self._responder = responder
         self._speaker = speaker
         self._group = group
         self._feed = feed
+        self._narrate = narrate
         self._tell = tell
         self._closed = False
         self._replies: dict[int, Reply] = {}
@@ -263,6 +267,8 @@ class Replies:
                         self._speaker.flush(answer.utterance)
                     case ToolStarted() | ToolFinished():
                         self._tell_tool(answer, event)
+                    case ToolSaid():
+                        self._narrate(event.text)
                     case _:
                         assert_never(event)
 

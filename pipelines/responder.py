@@ -25,6 +25,7 @@ __all__ = [
     "TextCompleted",
     "TextDelta",
     "ToolFinished",
+    "ToolSaid",
     "ToolStarted",
 ]
 
@@ -88,6 +89,13 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSaid:
+    """A tool that runs wants something said meanwhile."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionStarted:
     """The agent sums up the conversation before it goes on, which takes as long as a model call; it says nothing."""
 
@@ -98,7 +106,7 @@ class CompactionFinished:
 
 
 ResponderEvent: TypeAlias = (
-    CompactionStarted | CompactionFinished | TextDelta | TextCompleted | ToolStarted | ToolFinished
+    CompactionStarted | CompactionFinished | TextDelta | TextCompleted | ToolStarted | ToolFinished | ToolSaid
 )
 
 SpokenKind: TypeAlias = Literal["greeting", "narration", "apology"]
@@ -181,8 +189,13 @@ class Responder(Protocol):
         """Tell the next model call, as context, of words that were no turn (said over the agent, not interrupting)."""
         ...
 
-    def watch(self, on_result: Callable[[], None]) -> None:
-        """Be called whenever a tool that had gone on behind the conversation has a result that waits to be told."""
+    def watch(self, on_result: Callable[[], None], on_said: Callable[[str], None]) -> None:
+        """Be called when something happens behind the conversation, while no reply is made.
+
+        Args:
+            on_result: whenever a tool that had gone on has a result that waits to be told.
+            on_said: whenever such a tool wants something said.
+        """
         ...
 
     def report(self) -> Reply:

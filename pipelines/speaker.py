@@ -30,7 +30,7 @@ from pipelines.playout.player import (
 )
 from pipelines.playout.sentences import Sentence, SentenceSplitter
 from pipelines.playout.speakable import speakable
-from pipelines.playout.utterance import Utterance, UtteranceKind
+from pipelines.playout.utterance import Break, Utterance, UtteranceKind
 from pipelines.tts.base import SynthesisError, Synthesizer
 from pipelines.turns.events import EngineFailed, TurnEvent, UtteranceAdvanced, UtteranceBegan, UtteranceOver
 
@@ -60,9 +60,12 @@ class _Voice:
     turn: int | None
     settled: asyncio.Future[Heard]
     splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
-    sentences: asyncio.Queue[Sentence | None] = field(default_factory=asyncio.Queue)
-    """Bounded by what a model writes in one reply; ``None`` ends it."""
+    sentences: asyncio.Queue[Sentence | int | None] = field(default_factory=asyncio.Queue)
+    """Bounded by what a model writes in one reply. A number is that of an utterance which is heard before the rest;
+    ``None`` ends it."""
     making: asyncio.Task[None] | None = None
+    paused: bool = False
+    """Whether whoever writes it has said that no more is coming soon."""
 
 
 class Speaker:
@@ -116,9 +119,15 @@ class Speaker:
     def begin(self, number: int, kind: UtteranceKind, *, turn: int | None = None) -> asyncio.Future[Heard]:
         """Begin an utterance; its text follows with ``write``.
 
+        A narration does not wait for the rest of one that is paused: it is heard behind what is written of it so far.
+
         Returns:
             What will have been heard of it, once it is settled.
         """
+        if kind == "narration":
+            for other in self._voices.values():
+                if other.paused:
+                    other.sentences.put_nowait(number)
         utterance = Utterance(number, kind, rate=self._output.rate)
         settled: asyncio.Future[Heard] = asyncio.get_running_loop().create_future()
         voice = self._voices[number] = _Voice(utterance=utterance, turn=turn, settled=settled)
@@ -139,6 +148,7 @@ class Speaker:
         """Add text to an utterance; text for one that is over or was cancelled is dropped."""
         if (voice := self._open(number)) is not None:
             voice.utterance.text += text
+            voice.paused = False
             for sentence in voice.splitter.feed(text):
                 voice.sentences.put_nowait(sentence)
 
@@ -148,10 +158,11 @@ class Speaker:
         return "" if voice is None else voice.utterance.text
 
     def flush(self, number: int) -> None:
-        """Speak what was held back for the rest of a sentence."""
+        """Speak what was held back for the rest of a sentence: no more is coming soon."""
         if (voice := self._open(number)) is not None:
             for sentence in voice.splitter.flush():
                 voice.sentences.put_nowait(sentence)
+            voice.paused = True
 
     def finish(self, number: int) -> None:
         """There will be no more text. Idempotent."""
@@ -206,6 +217,10 @@ class Speaker:
     async def _make(self, voice: _Voice) -> None:
         utterance = voice.utterance
         while (sentence := await voice.sentences.get()) is not None:
+            if isinstance(sentence, int):
+                utterance.breaks.append(Break(at_sample=utterance.samples, other=sentence))
+                self._do(self._player.tick(self._clock.now()))
+                continue
             while utterance.unplayed_s > AHEAD_S:
                 self._room.clear()
                 await self._room.wait()

@@ -14,6 +14,7 @@ EventType: TypeAlias = Literal[
     "tool_use",  # id, name, input
     "model_response_complete",  # text, tool_calls, stop_reason, tokens_in, tokens_out, cache_…_input_tokens when known
     "tool_use_result",  # tool_name, call_id, result, duration_ms, and the aliases id, name
+    "tool_said",  # text, tool_name, call_id
     "compaction_start",  # current_token_consumption
     "compaction_end",  # current_token_consumption, summary_message (None: it failed), consumption of the summary
     "conflict",  # conversation, expected, found (versions), messages (others'), notice (a sentence for the host)

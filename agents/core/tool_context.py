@@ -62,6 +62,19 @@ class ToolContext:
         work = self.running.work
         return nullcontext() if work is None else work.paused()
 
+    async def say(self, text: str) -> None:
+        """Say something while the call goes on, such as "One moment, I am asking the airline".
+
+        On a call it is spoken as soon as the agent has nothing else to say, is heard to its end, and becomes part of
+        the conversation. Without a voice it is an event for whoever watches.
+
+        Args:
+            text: as it is to be said; nothing happens when it is empty.
+        """
+        if text.strip():
+            tool, call_id = self.tool.name, self.call_id
+            await self.glove.subscribers.emit("tool_said", text=text, tool_name=tool, call_id=call_id)
+
     def expect(self, kind: AnswerKind, *, choices: tuple[str, ...] = (), length: int | None = None) -> None:
         """Say what sort of answer the question in this tool's result wants. The latest call holds.
 

@@ -141,6 +141,8 @@ class Player:
         self._can_pause = can_pause
         self._ledger = Ledger(rate)
         self._queue: deque[Utterance] = deque()
+        self._aside: Utterance | None = None
+        """An utterance that is at a break, while another is heard."""
         self._cut: list[_Cut] = []
         self._runs_dry_at = 0.0
         """When the output will have played all it was given."""
@@ -152,7 +154,7 @@ class Player:
         self._actions: list[PlayerAction] = []
 
     def begin(self, utterance: Utterance, now: float) -> list[PlayerAction]:
-        """Queue an utterance; its audio may come before or after."""
+        """Queue an utterance; its audio may come before or after. It waits for those before it, or for their breaks."""
         self._queue.append(utterance)
         return self.tick(now)
 
@@ -203,6 +205,9 @@ class Player:
         for waiting in [utterance for utterance in self._queue if utterance.number == number]:
             self._queue.remove(waiting)
             self._settle(waiting, interrupted=True)
+        if self._aside is not None and self._aside.number == number:
+            self._settle(self._aside, interrupted=True)
+            self._aside = None
         if self.current is not None and self.current.number == number:
             self._cut_current(self.current, now)
         return self.tick(now)
@@ -244,9 +249,9 @@ class Player:
         if self.flow is Flow.RESUMING and not self.suspended:
             times.append(self._reports_until)
         if self.flow is Flow.FLOWING and self.current is not None:
-            if self.current.unplayed_s > 0:
+            if self.current.playable > 0:
                 times.append(self._runs_dry_at - self.settings.lead_s)
-            elif self.current.complete:
+            elif self.current.complete or self.current.breaks:
                 times.append(self._runs_dry_at + self.settings.watchdog_s)
         return min(times, default=None)
 
@@ -257,16 +262,14 @@ class Player:
     def _pump(self, now: float) -> None:
         if self.flow is not Flow.FLOWING:
             return
-        if self.current is None and self._queue:
-            self.current = self._queue.popleft()
-            self._advanced_to = 0
+        self._choose(now)
         if (utterance := self.current) is None:
             return
-        if utterance.unplayed_s > 0:
+        if utterance.playable > 0:
             self._runs_dry_at = max(self._runs_dry_at, now)
         quantum = int(self.settings.quantum_s * self._rate)
-        while utterance.unplayed_s > 0 and self._runs_dry_at - self.settings.lead_s <= now:
-            samples = utterance.audio(utterance.given_samples, quantum)
+        while utterance.playable > 0 and self._runs_dry_at - self.settings.lead_s <= now:
+            samples = utterance.audio(utterance.given_samples, min(quantum, utterance.playable))
             if not utterance.begun:
                 utterance.begun = True
                 self._actions.append(Began(utterance=utterance))
@@ -274,6 +277,31 @@ class Player:
             utterance.given_samples += len(samples)
             self._runs_dry_at += len(samples) / self._rate
             self._actions.append(Play(epoch=self.epoch, samples=samples))
+
+    def _choose(self, now: float) -> None:
+        """Make the next utterance the current one, if there is none or that is at a break."""
+        if self.current is not None and self._at_break(self.current, now):
+            self._aside, self.current = self.current, None
+        if self.current is not None:
+            return
+        if self._aside is not None and not self._at_break(self._aside, now):
+            self.current, self._aside = self._aside, None
+            self._advanced_to = self.current.heard_end()
+        elif self._queue:
+            self.current = self._queue.popleft()
+            self._advanced_to = 0
+
+    def _at_break(self, utterance: Utterance, now: float) -> bool:
+        """Whether others go before the rest of an utterance, all before it having been heard, as far as can be told."""
+        if not utterance.breaks:
+            return False
+        waiting = {other.number for other in self._queue}
+        while utterance.breaks and utterance.breaks[0].other not in waiting:
+            utterance.breaks.popleft()  # The other had its turn, or is not wanted any more.
+        if self._aside not in (None, utterance) or not utterance.breaks or utterance.playable > 0:
+            return False
+        heard = utterance.heard_samples >= utterance.given_samples
+        return heard or now >= self._runs_dry_at + self.settings.watchdog_s
 
     def _finish_current(self, now: float) -> bool:
         if (utterance := self.current) is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+from collections import deque
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -14,7 +15,7 @@ from pipelines.playout.position import heard_end, word_start_s
 from pipelines.playout.speakable import Speakable
 from pipelines.tts.base import WordTime
 
-__all__ = ["Piece", "Utterance", "UtteranceKind"]
+__all__ = ["Break", "Piece", "Utterance", "UtteranceKind"]
 
 UtteranceKind: TypeAlias = Literal["reply", "greeting", "narration", "apology", "tool_result"]
 
@@ -34,6 +35,15 @@ class Piece:
     complete: bool = False
     """Whether that is all of its audio."""
     words: tuple[WordTime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """A place in an utterance's audio before whose rest another utterance is heard."""
+
+    at_sample: int
+    other: int
+    """The other's number."""
 
 
 class Utterance:
@@ -56,6 +66,8 @@ class Utterance:
         """How much audio there is so far."""
         self.complete = False
         """Whether there will be no more audio."""
+        self.breaks: deque[Break] = deque()
+        """Places where others speak before the rest of it, in order."""
         self.cut_short = False
         """Whether some of its text will never be made into audio."""
         self.given_samples = 0
@@ -104,6 +116,11 @@ class Utterance:
     def unplayed_s(self) -> float:
         """Seconds of audio the output was not given yet."""
         return (self.samples - self.given_samples) / self.rate
+
+    @property
+    def playable(self) -> int:
+        """How many samples the output may be given now: up to the next break, or to the end of what there is."""
+        return (self.breaks[0].at_sample if self.breaks else self.samples) - self.given_samples
 
     @property
     def heard_whole(self) -> bool:

@@ -46,7 +46,7 @@ class Line:
 
 
 class Floor:
-    """The agent's lines in order; the first one has the floor."""
+    """The agent's lines in order; the first one has the floor. What begins to sound becomes the first."""
 
     def __init__(self) -> None:
         self.held = False
@@ -70,6 +70,12 @@ class Floor:
     def add(self, line: Line) -> None:
         """Queue a line behind the others."""
         self._lines.append(line)
+
+    def begin(self, line: Line) -> None:
+        """A line begins to sound: it has the floor, before others that rest."""
+        line.audible = True
+        self._lines.remove(line)
+        self._lines.appendleft(line)
 
     def find(self, utterance: int) -> Line | None:
         """The line of an utterance, if it is still wanted."""

@@ -334,7 +334,7 @@ class TurnMachine:
                 self.expectation = event.expectation
                 self._open_question(line)
             case UtteranceBegan():
-                line.audible = True
+                self.floor.begin(line)
             case UtteranceAdvanced():
                 line.heard_end = event.heard_end
                 self._open_question(line)

@@ -59,7 +59,7 @@ class Listener:
     def overheard(self, text: str) -> None:
         pass
 
-    def watch(self, on_result: Callable[[], None]) -> None:
+    def watch(self, on_result: Callable[[], None], on_said: Callable[[str], None]) -> None:
         pass
 
     def report(self) -> _Answer:

@@ -266,6 +266,7 @@ class ScriptedResponder:
     expectation: Expectation = OPEN_QUESTION
     is_blocked: bool = False
     on_result: Callable[[], None] | None = None
+    on_said: Callable[[str], None] | None = None
     closed: bool = False
 
     def expects(self) -> Expectation:
@@ -277,8 +278,8 @@ class ScriptedResponder:
     def draft(self, text: str) -> ScriptedDraft:
         return ScriptedDraft(self, text)
 
-    def watch(self, on_result: Callable[[], None]) -> None:
-        self.on_result = on_result
+    def watch(self, on_result: Callable[[], None], on_said: Callable[[str], None]) -> None:
+        self.on_result, self.on_said = on_result, on_said
 
     def report(self) -> ScriptedReply:
         return self.reply("(result)")

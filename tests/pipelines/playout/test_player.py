@@ -19,7 +19,7 @@ from pipelines.playout.player import (
     Unpause,
 )
 from pipelines.playout.speakable import speakable
-from pipelines.playout.utterance import Utterance
+from pipelines.playout.utterance import Break, Utterance
 from pipelines.tts.base import WordTime
 
 RATE = 1000
@@ -366,3 +366,65 @@ def test_the_audio_of_what_was_never_reported_is_let_go() -> None:
     stage.actions.clear()
     gc.collect()
     assert sum(made() is not None for made in spoken) <= 6
+
+
+def test_at_a_break_another_is_heard_before_the_rest_and_what_was_heard_of_both_is_told() -> None:
+    stage = Stage(can_pause=True)
+    first, other = utterance(1), utterance(2, words=2)
+    first.breaks.append(Break(at_sample=1000, other=2))
+    stage.did(stage.player.begin(first, 0.0))
+    stage.did(stage.player.begin(other, 0.0))
+    stage.until(1.5)
+    assert stage.given_s(0) == 1.0, "nothing of the other before all of the first was heard"
+    stage.report(1.0)
+    stage.until(2.2)
+    assert [began.utterance.number for began in stage.all(Began)] == [1, 2]
+    assert stage.given_s(0) == 1.5
+    stage.report(1.5)
+    stage.until(4.0)
+    stage.report(2.5)
+    assert [(settled.utterance.number, settled.interrupted) for settled in stage.all(Settled)] == [
+        (2, False),
+        (1, False),
+    ]
+    assert [advanced.heard_end for advanced in stage.all(Advanced) if advanced.utterance is first][-1] == len(
+        first.text
+    )
+    assert sum(len(play.samples) for play in stage.all(Play)) == first.samples + other.samples
+
+
+def test_a_break_for_an_utterance_that_is_not_wanted_any_more_is_none() -> None:
+    stage = Stage(can_pause=True)
+    first = utterance(1)
+    first.breaks.append(Break(at_sample=1000, other=2))
+    stage.did(stage.player.begin(first, 0.0))
+    stage.did(stage.player.begin(utterance(2, words=2), 0.0))
+    stage.until(0.5)
+    stage.did(stage.player.cancel(2, stage.now))
+    stage.until(3.0)
+    assert stage.given_s(0) == 2.0
+
+
+def test_an_utterance_cancelled_at_its_break_is_settled_by_what_was_heard_of_it() -> None:
+    stage = Stage(can_pause=True)
+    first = utterance(1)
+    first.breaks.append(Break(at_sample=1000, other=2))
+    stage.did(stage.player.begin(first, 0.0))
+    stage.did(stage.player.begin(utterance(2, words=2), 0.0))
+    stage.until(1.1)
+    stage.report(1.0)
+    stage.until(1.3)
+    stage.did(stage.player.cancel(1, stage.now))
+    (settled,) = stage.all(Settled)
+    assert (settled.utterance.number, first.text[: settled.heard_end]) == (1, "one two three four")
+    assert stage.all(Clear) == [], "the other is being heard"
+
+
+def test_an_output_that_never_reports_keeps_nobody_waiting_at_a_break() -> None:
+    stage = Stage(can_pause=True)
+    first = utterance(1)
+    first.breaks.append(Break(at_sample=1000, other=2))
+    stage.did(stage.player.begin(first, 0.0))
+    stage.did(stage.player.begin(utterance(2, words=2), 0.0))
+    stage.until(1.0 + stage.player.settings.watchdog_s + 0.1)
+    assert [began.utterance.number for began in stage.all(Began)] == [1, 2]
