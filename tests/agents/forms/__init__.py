@@ -1,0 +1,1 @@
+"""Forms: what is asked, what follows, what is kept."""
