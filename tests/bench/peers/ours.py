@@ -29,8 +29,8 @@ from tests.bench.peers.vendors import RATE, TRANSCRIPT, speak, think
 
 __all__ = ["Ours"]
 
-NOTICED_S = 0.16
-"""Silence after which an end is noticed: five windows, so that it is known when the hold is over."""
+NOTICED_S = HOLD_S - 0.05
+"""Silence after which an end is noticed: as long before the hold is over as it comes."""
 
 REPORT_EVERY_S = 0.05
 """How often the output says what it played, as ours do."""
@@ -44,7 +44,7 @@ class Ours:
         self._vad.warm()
         self._settings = CascadeSettings(
             detector=DetectorSettings(end_s=NOTICED_S),
-            turns=TurnSettings(endpointing=Endpointing(floor=HOLD_S, ceiling=HOLD_S), drafts=2 if trial.fastest else 0),
+            turns=TurnSettings(endpointing=Endpointing(floor=HOLD_S, ceiling=HOLD_S)),
         )
 
     async def connect(self, line: Line) -> OurCall:
