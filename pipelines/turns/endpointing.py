@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipelines.responder import OPEN_QUESTION, Expectation, ExpectationKind
-from pipelines.turns.answers import FILLERS, Reading, read_answer
+from pipelines.turns.answers import read_answer
+from pipelines.turns.reading import FILLERS, Reading
 from pipelines.turns.words import phrases, vocabulary, words
 
 __all__ = ["Endpointing", "FinishScorer", "Hold", "Pace"]

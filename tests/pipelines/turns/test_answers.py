@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.responder import OPEN_QUESTION, Expectation, ExpectationKind
-from pipelines.turns.answers import Reading, read_answer, read_digits
+from pipelines.turns.answers import read_answer
+from pipelines.turns.digits import read_digits
+from pipelines.turns.reading import Reading
 from pipelines.turns.words import words
 
 YES_NO = Expectation(kind=ExpectationKind.YES_NO)
