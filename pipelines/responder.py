@@ -38,6 +38,11 @@ class ExpectationKind(StrEnum):
     CHOICE = "choice"
     DIGITS = "digits"
     SPELLING = "spelling"
+    DATE = "date"
+    TIME = "time"
+    """Of the day."""
+    NUMBER = "number"
+    """How many, or how much."""
     DICTATION = "dictation"
     """Sentences in the caller's own time: a message, a complaint, a story."""
 

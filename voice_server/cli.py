@@ -150,7 +150,7 @@ def _add_turn(commands: argparse._SubParsersAction[_Parser]) -> None:
     add(
         "--expect",
         metavar="KIND",
-        help="what the first recording answers: yes_no, digits:9, spelling, dictation, choice:a,b",
+        help="what the first recording answers: yes_no, digits:9, spelling, date, time, number, dictation, choice:a,b",
     )
     add("--conversation", metavar="ID", help="go on with this conversation, or begin it (default: a new one)")
     add("--realtime-clock", action="store_true", help="take as long as a real call: true time instead of charged time")

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 __all__ = ["AnswerKind", "ExpectedAnswer"]
 
-AnswerKind: TypeAlias = Literal["open", "yes_no", "choice", "digits", "spelling", "dictation"]
+AnswerKind: TypeAlias = Literal["open", "yes_no", "choice", "digits", "spelling", "date", "time", "number", "dictation"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from pipelines.responder import Expectation, ExpectationKind
 from pipelines.turns.digits import DIGIT, one_digit, read_digits
+from pipelines.turns.quantities import read_date, read_number, read_time
 from pipelines.turns.reading import FILLERS, LEAD_INS, Reading, without_closer
 from pipelines.turns.words import Phrase, phrases, vocabulary, words
 
@@ -54,6 +55,12 @@ def read_answer(text: str, expectation: Expectation) -> Reading:
             return _read_digits(heard, expectation.length)
         case ExpectationKind.SPELLING:
             return _read_spelling(_spelled_words(text))
+        case ExpectationKind.DATE:
+            return read_date(heard)
+        case ExpectationKind.TIME:
+            return read_time(heard)
+        case ExpectationKind.NUMBER:
+            return read_number(heard)
         case ExpectationKind.DICTATION:
             return Reading.COMPLETE if without_closer(heard)[1] else Reading.OPEN_ENDED
         case ExpectationKind.OPEN:

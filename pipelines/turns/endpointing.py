@@ -177,7 +177,7 @@ class Endpointing:
                 return self.together_open_ended
             case ExpectationKind.DIGITS | ExpectationKind.SPELLING | ExpectationKind.DICTATION:
                 return self.together
-            case ExpectationKind.OPEN | ExpectationKind.YES_NO | ExpectationKind.CHOICE:
+            case _:
                 return 0.0
 
     def shaped(self, probability: float) -> float:
