@@ -18,6 +18,7 @@ from pipelines.clock import Clock, RealClock, VirtualClock, held, measured
 from pipelines.events import tell_all
 from pipelines.glove import GloveResponder
 from pipelines.trace import Trace
+from pipelines.turns.settings import TurnTaking
 from voice_server.errors import UsageError
 from voice_server.house import House
 from voice_server.keeping import check_database, kept_conversation
@@ -87,7 +88,7 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
             async with kept_conversation(settings.database, conversation, clock) as store:
                 if store is not None:
                     await agent.rebuild(store).recall()
-                await Call(
+                line = Call(
                     clock=clock,
                     caller=caller if record is None else TappedCaller(caller, record),
                     output=output if record is None else TappedOutput(output, record, late_s),
@@ -96,7 +97,10 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                     tell=tell_all(notes.tell, caller.notice, *(each.tell for each in records)),
                     settings=house.cascade_settings(settings, expects=options.expects),
                     probe=judge,
-                ).run()
+                )
+                by_hand = settings.turn_taking is TurnTaking.MANUAL
+                caller.attend(began=line.unmute, ended=line.mute if by_hand else None)
+                await line.run()
         finally:
             trace.caller, trace.agent = caller.line(), output.track()
             report = notes.report(Audio(seconds=round(len(trace.agent) / output.rate, 3)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -102,6 +103,7 @@ class Stage:
         output: OutputKind = OutputKind.PAUSING,
         expects: Expectation | None = None,
         house: House | None = None,
+        **more: Any,
     ) -> Call:
         """Let a caller say recordings to an agent.
 
@@ -111,9 +113,10 @@ class Stage:
             output: what the agent is played through.
             expects: what the first recording answers.
             house: other engines than the stage's.
+            more: other settings.
         """
         parts = [_said(one) for one in says]
-        settings = Settings(agent=agent if ":" in agent else f"tests.e2e.agents:{agent}", model="offline")
+        settings = Settings(agent=agent if ":" in agent else f"tests.e2e.agents:{agent}", model="offline", **more)
         trace = Trace()
         options = TurnOptions(
             recordings=tuple(RecordedTurn(path=self.file(one.recording), after_s=one.after_s) for one in parts),

@@ -66,6 +66,17 @@ class RecordedCaller:
         self._busy_at = 0.0
         """When there was last something to say, or to wait for with it."""
         self._line: list[tuple[int, Samples]] = []
+        self._began: Callable[[], None] | None = None
+        self._ended: Callable[[], None] | None = None
+
+    def attend(self, *, began: Callable[[], None], ended: Callable[[], None] | None = None) -> None:
+        """Say what a caller does beside speaking, who has a microphone to open or a button to hold.
+
+        Args:
+            began: called before the first sample of each recording.
+            ended: called behind its last one.
+        """
+        self._began, self._ended = began, ended
 
     def notice(self, event: CallEvent) -> None:
         """Take the call's events: some recordings wait for the agent to speak."""
@@ -77,7 +88,10 @@ class RecordedCaller:
         self._busy_at = self._clock.now()
 
         def frame() -> bool:
+            speaks = self._current is not None
             hear(self._next_frame())
+            if speaks and self._current is None and self._ended is not None:
+                self._ended()
             return self._stays(idle=idle())
 
         if self._stays(idle=idle()):
@@ -116,6 +130,8 @@ class RecordedCaller:
         return self._idle_for(now) >= PATIENCE_S
 
     def _begin(self, frame: Frame) -> None:
+        if self._began is not None:
+            self._began()
         self._current, self._position, self._rate = frame, 0, frame.rate
         self._answered_at = None
 

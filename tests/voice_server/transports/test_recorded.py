@@ -168,3 +168,20 @@ def test_a_caller_who_is_cut_off_says_nothing_more() -> None:
     clock.run(run())
     assert heard
     assert max(heard) <= 0.5
+
+
+def test_a_caller_with_a_button_holds_it_from_the_first_sample_of_each_recording_to_the_last() -> None:
+    clock = VirtualClock()
+    seen: list[str] = []
+
+    async def run() -> None:
+        caller = RecordedCaller(clock, [Recording(frame=Frame(sound(0.05, value), RATE)) for value in (1, 2)])
+        caller.attend(began=lambda: seen.append("pressed"), ended=lambda: seen.append("let go"))
+
+        def hear(frame: Frame) -> None:
+            seen.extend(str(value) for value in np.unique(frame.samples) if value)
+
+        await caller.run(hear, lambda: True)
+
+    clock.run(run())
+    assert seen == ["pressed", "1", "1", "1", "let go", "pressed", "2", "2", "2", "let go"]
