@@ -8,7 +8,18 @@ from typing import Any, TypeAlias
 
 from pydantic_core import from_json, to_json
 
-__all__ = ["Complete", "Effect", "Effects", "Fail", "Jump", "Patch", "Terminate", "as_effects", "read_effects"]
+__all__ = [
+    "Complete",
+    "Effect",
+    "Effects",
+    "Fail",
+    "Jump",
+    "Patch",
+    "Terminate",
+    "as_effects",
+    "read_effects",
+    "write_effects",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +38,14 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Ask the questions of this step next: its id, or its class."""
+    """Ask the questions of this step next: its class, or its id."""
 
-    step: Any
+    step: type[Any] | str
+
+    @property
+    def step_id(self) -> str:
+        """The step's id."""
+        return self.step if isinstance(self.step, str) else str(self.step.__form_step__.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +106,7 @@ def _plain(effect: Effect) -> dict[str, Any]:
         case Fail():
             return {"fail": effect.message}
         case Jump():
-            return {"jump": effect.step if isinstance(effect.step, str) else effect.step.__form_step__.id}
+            return {"jump": effect.step_id}
         case Complete():
             return {"complete": True}
         case Terminate():

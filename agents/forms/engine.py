@@ -133,8 +133,8 @@ def conclude(
     elif changes:
         edited = fill(form, edited, changes, stamp, effects_of=batch_id).instance
     for effect in all_effects:
-        if isinstance(effect, Jump) and form.step(effect.step) is not None:
-            edited = replace(edited, open_step=effect.step)
+        if isinstance(effect, Jump) and form.step(effect.step_id) is not None:
+            edited = replace(edited, open_step=effect.step_id)
     forced = any(isinstance(effect, Complete) for effect in all_effects)
     return advance(form, before, edited, at=stamp.at, round=batch.round + 1, forced=forced)
 

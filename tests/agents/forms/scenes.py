@@ -25,6 +25,7 @@ class Scene:
     def __init__(self, form: Form[Any], effects: Mapping[str, Sequence[Effect]] | None = None) -> None:
         self.form = form.build()
         self.effects = effects or {}
+        assert self.effects.keys() <= form.executors.keys(), "what has no executor never runs"
         self.rose: list[str] = []
         """Idempotency keys, in order, without the instance's id."""
         self.instance = Instance(
