@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 
 from agents.core.late import read_late
 from agents.core.messages import ToolCall
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
-from agents.offline.filling import field_schema, fill, is_free_text, read_value
+from agents.offline.filling import fill
 from agents.offline.picking import PLAIN, Pick, pick_all
 from agents.offline.saying import (
     ALL_RIGHT,
@@ -23,8 +24,13 @@ from agents.offline.saying import (
 )
 from agents.offline.situation import Question, Situation, read_situation
 from agents.reading.assent import read_yes_no
+from agents.reading.fields import field_schema, is_free_text, read_value
 
 __all__ = ["OfflineModel", "Step", "decide"]
+
+
+def _today() -> date:
+    return datetime.now().astimezone().date()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +43,14 @@ class Step:
 
 
 class OfflineModel:
-    """Answers without a network, the same way every time; all it knows is in the request."""
+    """Answers without a network, the same way every time; all it knows is in the request, and what day it is.
+
+    Args:
+        today: tells the caller's day.
+    """
+
+    def __init__(self, today: Callable[[], date] = _today) -> None:
+        self._today = today
 
     @property
     def name(self) -> str:
@@ -55,7 +68,7 @@ class OfflineModel:
         situation = read_situation(request.messages)
         # A call that was stopped in words is told of by the tool that stopped it.
         stopped = late is not None and late.status == "aborted" and bool(situation.outcomes)
-        step = decide(situation, tools) if late is None or stopped else Step(text=say_result(late))
+        step = decide(situation, tools, self._today()) if late is None or stopped else Step(text=say_result(late))
         if step.text:
             yield TextChunk(text=step.text)
         made = sum(len(message.tool_calls) for message in request.messages)
@@ -64,28 +77,30 @@ class OfflineModel:
         yield ModelFinished(stop_reason="tool_calls" if step.calls else "stop")
 
 
-def decide(situation: Situation, tools: Sequence[ToolSpec]) -> Step:
+def decide(situation: Situation, tools: Sequence[ToolSpec], today: date) -> Step:
     """Decide what comes next."""
     if situation.outcomes:
         return _after_a_call(situation)
     if situation.question is not None:
-        return _to_an_answer(situation.utterance, situation.question, tools)
-    return _to_a_request(situation.utterance, tools)
+        return _to_an_answer(situation.utterance, situation.question, tools, today)
+    return _to_a_request(situation.utterance, tools, today)
 
 
-def _to_a_request(utterance: str, tools: Sequence[ToolSpec]) -> Step:
+def _to_a_request(utterance: str, tools: Sequence[ToolSpec], today: date) -> Step:
     picks = pick_all(utterance, tools)
-    return _calling(picks) if picks else Step(text=courtesy(utterance) or excuse(tools))
+    return _calling(picks, today) if picks else Step(text=courtesy(utterance) or excuse(tools))
 
 
-def _calling(picks: Sequence[Pick]) -> Step:
-    return Step(calls=tuple((picked.tool.name, fill(picked.tool.input_schema, picked.words)) for picked in picks))
+def _calling(picks: Sequence[Pick], today: date) -> Step:
+    return Step(
+        calls=tuple((picked.tool.name, fill(picked.tool.input_schema, picked.words, today)) for picked in picks)
+    )
 
 
-def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec]) -> Step:
+def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec], today: date) -> Step:
     asking = next((tool for tool in tools if tool.name == question.tool_name), None)
     if asking is None:
-        return _to_a_request(utterance, tools)
+        return _to_a_request(utterance, tools, today)
     if is_withdrawal(utterance):
         return Step(text=DROPPED)
     if question.field is None:
@@ -93,9 +108,9 @@ def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec])
         answered = read_yes_no(utterance)
         if answered is False:
             return Step(text=DROPPED)
-        return Step(calls=((asking.name, question.inputs),)) if answered else _to_a_request(utterance, tools)
+        return Step(calls=((asking.name, question.inputs),)) if answered else _to_a_request(utterance, tools, today)
     field = field_schema(asking.input_schema, question.field)
-    value = read_value(field, utterance)
+    value = read_value(field, utterance, today)
     if value is None or is_free_text(field):
         if is_stop(utterance):
             return Step(text=f"{ALL_RIGHT} ", calls=((asking.name, question.inputs),))
@@ -103,7 +118,7 @@ def _to_an_answer(utterance: str, question: Question, tools: Sequence[ToolSpec])
         # Of free words only the whole can be a request: a message may well have a question in it.
         picks = pick_all(utterance, others, whole_only=is_free_text(field))
         if requests := [picked for picked in picks if picked.score >= PLAIN]:
-            return _calling(requests)
+            return _calling(requests, today)
     given = {} if value is None else {question.field: value}
     return Step(calls=((asking.name, {**question.inputs, **given}),))
 

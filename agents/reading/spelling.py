@@ -7,7 +7,7 @@ import re
 from agents.reading.numbers import SMALL
 from agents.reading.vocabulary import vocabulary
 
-__all__ = ["is_address", "read_address"]
+__all__ = ["LETTERS", "is_address", "read_address", "spelled_out"]
 
 _SIGNS = {
     "at": "@",
@@ -19,7 +19,7 @@ _SIGNS = {
     "hyphen": "-",
     "plus": "+",
 }
-_LETTERS = dict(
+LETTERS = dict(
     pair.split("=")
     for pair in vocabulary(
         "ay=a bee=b be=b see=c sea=c cee=c dee=d ee=e eff=f ef=f gee=g aitch=h eye=i jay=j kay=k el=l ell=l em=m",
@@ -60,14 +60,17 @@ def read_address(text: str) -> str | None:
     Returns:
         The address in lower case; ``None`` when the utterance is not one from its "at" to its domain.
     """
-    said = text[:TEXT_LIMIT].lower().strip().rstrip(".!?")
-    said = re.sub(r"\be[\s-]?mail\b", "email", said)
-    said = _HYPHENED_SIGN.sub(r" \1 ", said)
-    said = re.sub(r"\bdouble[\s-]+u\b", "w", said)
-    said = re.sub(r"\b([a-z])[\s,-]+(?:as in|for|like)\s+\1[a-z]+", r"\1", said)
+    said = re.sub(r"\be[\s-]?mail\b", "email", text[:TEXT_LIMIT].lower().strip().rstrip(".!?"))
+    said = spelled_out(_HYPHENED_SIGN.sub(r" \1 ", said))
     tokens = _TOKEN.findall(_capitalised_runs(_LEAD_IN_WORD.sub("", said)))
     address = "".join(_characters([token.strip("'") for token in tokens]))
     return address if is_address(address) else None
+
+
+def spelled_out(said: str) -> str:
+    """Write "double u" as its letter, and leave out what a letter is said to be like."""
+    said = re.sub(r"\bdouble[\s-]+u\b", "w", said)
+    return re.sub(r"\b([a-z])[\s,-]+(?:as in|for|like)\s+\1[a-z]+", r"\1", said)
 
 
 def _capitalised_runs(said: str) -> str:
@@ -86,7 +89,7 @@ def _characters(tokens: list[str]) -> list[str]:
         if token in ("double", "triple"):
             repeat = 2 if token == "double" else 3
             continue
-        meant = _SIGNS.get(token) or _LETTERS.get(token if spelled else "") or str(SMALL.get(token, token))
+        meant = _SIGNS.get(token) or LETTERS.get(token if spelled else "") or str(SMALL.get(token, token))
         characters.append((meant[:1] * (repeat - 1) + meant).lower())
         repeat = 1
     return characters
