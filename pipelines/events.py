@@ -230,8 +230,8 @@ class UtteranceEnded:
     """The output never proved that it played it."""
 
 
-Engine: TypeAlias = Literal["vad", "recognizer", "model", "synthesizer", "output"]
-"""What can fail in a call without ending it."""
+Engine: TypeAlias = Literal["vad", "recognizer", "model", "synthesizer", "output", "store"]
+"""What can fail in a call without ending it. A store has trouble when others write to the same conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

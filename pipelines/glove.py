@@ -29,6 +29,7 @@ from pipelines.responder import (
     ResponderError,
     ResponderEvent,
     SpokenKind,
+    StoreContended,
     TextCompleted,
     TextDelta,
     ToolFinished,
@@ -310,6 +311,8 @@ class _Feed:
                         duration_ms=data["duration_ms"],
                     )
                 )
+            case "conflict":
+                await self._pass_on(StoreContended(reason=data["notice"]))
             case "tool_said":
                 await self._pass_on(ToolSaid(text=data["text"]))
             case _:

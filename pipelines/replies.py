@@ -15,6 +15,7 @@ from typing import Any, assert_never
 from pipelines.events import (
     CompactionBegan,
     CompactionEnded,
+    EngineTrouble,
     ReplyWorded,
     Tell,
     ToolCalled,
@@ -33,6 +34,7 @@ from pipelines.responder import (
     Responder,
     ResponderError,
     SpokenKind,
+    StoreContended,
     TextCompleted,
     TextDelta,
     ToolFinished,
@@ -267,6 +269,8 @@ class Replies:
                         self._speaker.flush(answer.utterance)
                     case ToolStarted() | ToolFinished():
                         self._tell_tool(answer, event)
+                    case StoreContended():
+                        self._tell(EngineTrouble(engine="store", reason=event.reason))
                     case ToolSaid():
                         self._narrate(event.text)
                     case _:

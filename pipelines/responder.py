@@ -22,6 +22,7 @@ __all__ = [
     "ResponderError",
     "ResponderEvent",
     "SpokenKind",
+    "StoreContended",
     "TextCompleted",
     "TextDelta",
     "ToolFinished",
@@ -110,8 +111,23 @@ class CompactionFinished:
     """It has summed it up, or failed to."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreContended:
+    """Others have added to the conversation meanwhile."""
+
+    reason: str
+    """A sentence for whoever runs the program, without anything that was said."""
+
+
 ResponderEvent: TypeAlias = (
-    CompactionStarted | CompactionFinished | TextDelta | TextCompleted | ToolStarted | ToolFinished | ToolSaid
+    CompactionStarted
+    | CompactionFinished
+    | TextDelta
+    | TextCompleted
+    | ToolStarted
+    | ToolFinished
+    | ToolSaid
+    | StoreContended
 )
 
 SpokenKind: TypeAlias = Literal["greeting", "narration", "apology"]

@@ -11,6 +11,7 @@ import pytest
 
 from agents.core.errors import ModelError
 from agents.core.glove import Glove
+from agents.core.messages import Message
 from agents.core.prompt import INTERRUPTED_NOTE
 from agents.core.tools import Tool, ToolContext
 from agents.desk import create
@@ -29,6 +30,7 @@ from pipelines.responder import (
     Responder,
     ResponderError,
     ResponderEvent,
+    StoreContended,
     TextCompleted,
     TextDelta,
     ToolFinished,
@@ -406,3 +408,14 @@ async def test_a_caller_who_interrupts_the_desk_is_answered_and_the_rest_is_mark
     settlements = await glove.store.get_settlements()
     (cut,) = [settled for settled in settlements.values() if settled.interrupted]
     assert cut.heard == about[:40]
+
+
+async def test_what_others_add_to_the_conversation_meanwhile_is_told_and_not_said() -> None:
+    async def elsewhere() -> None:
+        await glove.store.append_messages([Message(sender="user", text="Secret", id="elsewhere")])
+
+    glove, _ = talking(["It is ", elsewhere, "nine."])
+    events = await collect(GloveResponder(glove, RealClock()).draft("What time is it?").commit())
+    assert words(events) == "It is nine."
+    (contended,) = [event for event in events if isinstance(event, StoreContended)]
+    assert "somebody else has added 1 message(s)" in contended.reason and "Secret" not in contended.reason
