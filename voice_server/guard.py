@@ -16,10 +16,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import SecretStr
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from voice_server.routes.problem import Refused
+from voice_server.routes.problem import Problem, Refused
 
 __all__ = ["LoopbackOnly", "fits", "is_loopback", "offered_key", "require_key"]
 
@@ -89,20 +89,25 @@ class LoopbackOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or let the application answer."""
-        if scope["type"] in ("http", "websocket") and (reason := self._foreign(Headers(scope=scope))) is not None:
-            refused = PlainTextResponse(reason + "\n", status_code=HTTPStatus.FORBIDDEN)
-            await refused(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        reason = _foreign(Headers(scope=scope)) if scope["type"] in ("http", "websocket") else None
+        if reason is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close"})  # before it was accepted: the answer is 403
+        else:
+            problem = Problem(code="forbidden", message=reason)
+            await JSONResponse(problem.model_dump(), status_code=HTTPStatus.FORBIDDEN)(scope, receive, send)
 
-    def _foreign(self, headers: Headers) -> str | None:
-        mend = "a server without a key (VOICE_KEY) talks to this machine only"
-        if not is_loopback(_hostname(f"//{headers.get('host', '')}")):
-            return f"the request is addressed to another machine: {mend}"
-        origin = headers.get("origin")
-        if origin is not None and not is_loopback(_hostname(origin)):
-            return f"the request comes from a page of another machine: {mend}"
-        return None
+
+def _foreign(headers: Headers) -> str | None:
+    """Say what about a request is not of this machine."""
+    mend = "a server without a key (VOICE_KEY) talks to this machine only"
+    hosts = headers.getlist("host") or [""]
+    if not all(is_loopback(_hostname(f"//{host}")) for host in hosts):
+        return f"the request is addressed to another machine: {mend}"
+    if not all(is_loopback(_hostname(origin)) for origin in headers.getlist("origin")):
+        return f"the request comes from a page of another machine: {mend}"
+    return None
 
 
 def _hostname(url: str) -> str:

@@ -173,6 +173,8 @@ class LiveCall:
 
     def _begun(self) -> None:
         self._heard.set()
+        if self._line is None and self._call is not None:
+            self._call.suspend()
         for event in self._telling.begin():
             self.tell(event)
 
@@ -181,16 +183,17 @@ class LiveCall:
         self.tell(Failure(code=code, message=message))
 
     def _close(self) -> None:
-        ending = self._ending or Ending.HUNG_UP
-        self._ending = ending
-        self._call = None
-        self._heard.set()
+        ending = self._ending = self._ending or Ending.HUNG_UP
         self._stop_waiting()
         self.tell(CallEnded(reason=ending.value))
         line, self._line = self._line, None
-        self.stream.close()
         if line is not None:
+            if not self._heard.is_set():  # it waits to be greeted
+                self._catch_up(line, 0)
             line.close(ending.close, ending.value)
+        self.stream.close()
+        self._call = None
+        self._heard.set()
 
     @property
     def controls(self) -> Call | None:

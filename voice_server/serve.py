@@ -11,6 +11,7 @@ import errno
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -154,7 +155,8 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Take signals as wishes: the process then exits as one that has done its work."""
         loop = asyncio.get_running_loop()
-        signals = (signal.SIGINT, signal.SIGTERM)
+        in_charge = threading.current_thread() is threading.main_thread()
+        signals = (signal.SIGINT, signal.SIGTERM) if in_charge else ()
         for number in signals:
             loop.add_signal_handler(number, self._asked_to_go)
         try:

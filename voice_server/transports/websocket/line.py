@@ -75,8 +75,8 @@ class Answered(Protocol):
         """Take a command."""
         ...
 
-    def tell(self, event: ClientEvent) -> None:
-        """Tell clients something."""
+    def aside(self, event: ClientEvent) -> Told:
+        """Put an event into its envelope for one connection alone."""
         ...
 
     def detach(self, line: Line) -> None:
@@ -123,8 +123,9 @@ class Line:
     # ------------------------------------------------------------------------------------------- what others ask of it
 
     def offer(self, told: Told) -> None:
-        """Send an event of the call."""
-        self._say(told.text)
+        """Send an event."""
+        self._outbox.say(told.text)
+        self._sent()
 
     def play(self, epoch: int, message: bytes) -> None:
         """Send audio."""
@@ -218,16 +219,9 @@ class Line:
                     message["text" if isinstance(item, str) else "bytes"] = item
                     await self._socket.send(message)
 
-    def _say(self, text: str) -> None:
-        self._outbox.say(text)
-        self._sent()
-
     def _complain(self, code: str, message: str) -> None:
         failure = Failure(code=code, message=message)
-        if self._call is not None:
-            self._call.tell(failure)
-        else:
-            self._say(EventStream("", self._clock.now).tell(failure).text)
+        self.offer(EventStream("", self._clock.now).aside(failure) if self._call is None else self._call.aside(failure))
 
     def _sent(self) -> None:
         self._more.set()
