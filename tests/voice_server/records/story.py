@@ -91,6 +91,9 @@ STORY: tuple[tuple[float, CallEvent], ...] = (
     (109.3, CompactionBegan(turn=1)),
     (109.5, CompactionEnded(turn=1)),
     (109.5, EngineTrouble(engine="model", reason="it raised TimeoutError")),
+    (109.5, UtteranceEnded(
+        utterance=3, kind="reply", turn=1, text="", heard="", interrupted=True, estimated=False,
+    )),
     (109.6, UtteranceStarted(utterance=4, kind="apology", turn=None)),
     (110.6, UtteranceEnded(
         utterance=4, kind="apology", turn=None, text="Something went wrong.", heard="Something went wrong.",
@@ -104,7 +107,7 @@ STORY: tuple[tuple[float, CallEvent], ...] = (
 )  # fmt: skip
 """When each event was told, seconds of the call's clock, and the event."""
 
-PLAYED_AT = {1: 100.85, 2: 108.0, 4: 110.6}
+PLAYED_AT = {1: 100.85, 2: 108.0, 3: 108.0, 4: 110.6}
 """When of each utterance the last sample was played."""
 
 
