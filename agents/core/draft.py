@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from agents.core.abort import AbortSignal
 from agents.core.errors import AbortError
-from agents.core.messages import Message
-from agents.core.model import Model, ModelEvent, ModelFinished, ModelRequest
+from agents.core.messages import Message, Usage
+from agents.core.model import Model, ModelEvent, ModelFinished, ModelRequest, UsageTold
 from agents.core.pace import Pace
 from agents.core.response import prepare
 from agents.core.store import inbox_of
@@ -77,14 +77,13 @@ class ModelDraft:
             self._news.set()
 
     def discard(self) -> None:
-        """Forget it: stop the call, and count the tokens of one that was whole and that nobody took up. Idempotent."""
+        """Forget it: stop the call, and count what it is known to have used, if nobody took it up. Idempotent."""
         if self._signal.aborted:
             return
         self._signal.abort("discarded")
         if not self._taken:
-            for event in self._events:
-                if isinstance(event, ModelFinished):
-                    self._glove.discarded_usage += event.usage
+            told = (event.usage for event in reversed(self._events) if isinstance(event, ModelFinished | UsageTold))
+            self._glove.discarded_usage += next(told, Usage())
 
     def take(self, request: ModelRequest, model: Model) -> AsyncGenerator[ModelEvent, None] | None:
         """Give the answer to a request, as far as it is there and then as it comes; ``None``: it asked something else.

@@ -77,7 +77,8 @@ class Glove:
         errands: tool calls that outlived their rounds.
         permissions: who may do what.
         compaction_wanted: whether there will be a compaction at the next opportunity.
-        discarded_usage: tokens of drafts that nobody took up, where the provider told them.
+        discarded_usage: tokens of drafts that nobody took up and of responses that were stopped, as far as the
+            provider had told them.
         closing: whether :meth:`aclose` is at work: nobody is told of results then.
     """
 

@@ -18,6 +18,7 @@ __all__ = [
     "TextChunk",
     "ToolCalled",
     "ToolSpec",
+    "UsageTold",
     "close_model",
 ]
 
@@ -65,6 +66,16 @@ class ToolCalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsageTold:
+    """What the response has used so far, where a provider tells before the end. A later one, and the end, replace it.
+
+    It is all there is to know of a response that is stopped.
+    """
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFinished:
     """The response is whole; the last event of a stream."""
 
@@ -76,7 +87,7 @@ class ModelFinished:
     """What the provider wants back with this response, by provider."""
 
 
-ModelEvent: TypeAlias = TextChunk | ToolCalled | ModelFinished
+ModelEvent: TypeAlias = TextChunk | ToolCalled | UsageTold | ModelFinished
 
 
 class Model(Protocol):

@@ -12,7 +12,7 @@ from agents.core.conversation import Conversation
 from agents.core.identity import Identities
 from agents.core.inbox import inbox_reminder
 from agents.core.messages import Message, ToolCall, ToolResult, Usage
-from agents.core.model import ModelFinished, ModelRequest, TextChunk, ToolCalled
+from agents.core.model import ModelFinished, ModelRequest, TextChunk, ToolCalled, UsageTold
 from agents.core.pace import Pace
 from agents.core.prompt import History, assemble, open_calls
 from agents.core.store import Window, results_of
@@ -85,21 +85,28 @@ async def respond(
     text = ""
     calls: list[ToolCall] = []
     finished = ModelFinished()
-    # A draft's own task accounts for its waits.
-    async with aclosing(stream), aclosing(pace.model(stream) if drafted is None else stream) as events:
-        async for event in events:
-            match event:
-                case TextChunk():
-                    text += event.text
-                    on_text(event.text)
-                    await glove.subscribers.emit("text_delta", text=event.text)
-                case ToolCalled(call=call):
-                    # Some servers number their calls anew in every response, or not at all.
-                    call = call if identities.claim(call.id) else replace(call, id=glove.new_id())
-                    calls.append(call)
-                    await glove.subscribers.emit("tool_use", id=call.id, name=call.tool_name, input=call.input_args)
-                case ModelFinished():
-                    finished = event
+    told = Usage()
+    try:
+        # A draft's own task accounts for its waits.
+        async with aclosing(stream), aclosing(pace.model(stream) if drafted is None else stream) as events:
+            async for event in events:
+                match event:
+                    case TextChunk():
+                        text += event.text
+                        on_text(event.text)
+                        await glove.subscribers.emit("text_delta", text=event.text)
+                    case ToolCalled(call=call):
+                        # Some servers number their calls anew in every response, or not at all.
+                        call = call if identities.claim(call.id) else replace(call, id=glove.new_id())
+                        calls.append(call)
+                        await glove.subscribers.emit("tool_use", id=call.id, name=call.tool_name, input=call.input_args)
+                    case UsageTold():
+                        told = event.usage
+                    case ModelFinished():
+                        finished = event
+                        told = Usage()
+    finally:
+        glove.discarded_usage += told
     message = Message(
         sender="agent",
         text=text,

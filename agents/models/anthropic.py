@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agents.core.errors import ConfigurationError, ModelError
-from agents.core.model import ModelEvent, ModelFinished, ModelRequest
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, UsageTold
 from agents.models import failure
 from agents.models.anthropic_wire import EventReader, write_body
 from agents.models.first_call import prepare
@@ -115,7 +115,7 @@ class AnthropicModel:
             async with response:
                 async for event in response:
                     for passed in reader.feed(event.to_dict(warnings=False)):
-                        said = True
+                        said = said or not isinstance(passed, UsageTold)
                         yield passed
         except (AnthropicError, TransportError) as exc:  # The SDK passes on what breaks a stream that has begun.
             raise self._error(exc) from exc

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.core.messages import ContentPart, Message, ToolCall, ToolResult, Usage
-from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec, UsageTold
 from agents.models.wording import (
     CONTEXT_PREFIX,
     part_text,
@@ -210,11 +210,12 @@ class EventReader:
         """Read an event; kinds that are not known are passed over, as the service asks of its clients.
 
         Returns:
-            What can be passed on already: text. A call is trusted only when the end is known.
+            What can be passed on already: text, and what was used. A call is trusted only when the end is known.
         """
         match event.get("type"):
             case "message_start":
                 self._count((event.get("message") or {}).get("usage"))
+                return [UsageTold(usage=self._total())] if self._usage else []
             case "content_block_start":
                 return self._open(event["index"], event["content_block"])
             case "content_block_delta":

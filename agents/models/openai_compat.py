@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agents.core.errors import ConfigurationError, ModelError
-from agents.core.model import ModelEvent, ModelFinished, ModelRequest
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, UsageTold
 from agents.models import failure
 from agents.models.first_call import prepare
 from agents.models.openai_wire import ChunkReader, Dialect, ThoughtsField, write_messages, write_tools
@@ -93,7 +93,7 @@ class OpenAICompatible:
             async with response:
                 async for chunk in response:
                     for passed in reader.feed(chunk.model_dump(warnings=False)):
-                        said = True
+                        said = said or not isinstance(passed, UsageTold)
                         yield passed
         except OpenAIError as exc:
             raise self._error(exc) from exc

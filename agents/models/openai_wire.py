@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from agents.core.messages import ContentPart, Message, ToolCall, Usage
-from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec, UsageTold
 from agents.models.wording import part_text, read_input, result_text, tool_description, user_text, written_input
 
 __all__ = ["ChunkReader", "Dialect", "ThoughtsField", "write_messages", "write_tools"]
@@ -137,9 +137,11 @@ class ChunkReader:
         Returns:
             What can be passed on already: text, a refusal's too. Calls are whole only at the end.
         """
+        events: list[ModelEvent] = []
         if usage := chunk.get("usage"):
             self._usage = _usage(usage)
-        events: list[ModelEvent] = []
+            if self.stop_reason is None:  # Some servers count as they go; the rest tell once, behind the end.
+                events.append(UsageTold(usage=self._usage))
         for choice in (chunk.get("choices") or [])[:1]:
             delta = choice.get("delta") or {}
             if text := delta.get("content") or delta.get("refusal"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from agents.core.messages import ToolCall, Usage
-from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, UsageTold
 
 __all__ = ["ScriptedCall", "ScriptedModel", "ScriptedResponse", "ScriptedStep"]
 
@@ -22,8 +22,9 @@ class ScriptedCall:
     """``call_1`` and so on by default, counted over the whole script."""
 
 
-ScriptedStep: TypeAlias = str | ScriptedCall | Exception | Callable[[], Awaitable[object]]
-"""Text to stream, a call, an error to raise, or something to wait for (an event's ``wait``, a clock's sleep)."""
+ScriptedStep: TypeAlias = str | ScriptedCall | Usage | Exception | Callable[[], Awaitable[object]]
+"""Text to stream, a call, what was used so far, an error to raise, or something to wait for (an event's ``wait``, a
+clock's sleep)."""
 
 ScriptedResponse: TypeAlias = str | Iterable[ScriptedStep]
 """One response; a plain string is one chunk."""
@@ -71,6 +72,8 @@ class ScriptedModel:
                 case ScriptedCall():
                     called = True
                     yield ToolCalled(call=self._call(step))
+                case Usage():
+                    yield UsageTold(usage=step)
                 case Exception():
                     self.closed -= 1
                     raise step

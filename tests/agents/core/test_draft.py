@@ -124,6 +124,37 @@ async def test_tokens_of_a_discarded_draft_are_counted_apart() -> None:
     assert await glove.store.get_token_count() == 10
 
 
+async def test_tokens_of_a_draft_discarded_in_mid_stream_are_counted_as_far_as_they_were_told() -> None:
+    told = (Usage(tokens_in=7, tokens_out=1), Usage(tokens_in=7, tokens_out=2))
+    glove, model = talking([told[0], "One, ", told[1], asyncio.Event().wait])
+    draft = glove.draft("Count")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(draft.run())
+        await asyncio.sleep(0.01)
+        draft.discard()
+    assert model.closed == 1
+    assert glove.discarded_usage == told[1]
+    assert await glove.store.get_token_count() == 0
+
+
+@pytest.mark.parametrize("drafted", [True, False])
+async def test_tokens_of_a_response_that_is_stopped_in_mid_stream_are_counted_apart_once(drafted: bool) -> None:
+    told = Usage(tokens_in=7, tokens_out=1)
+    glove, _ = talking([told, "One, ", asyncio.Event().wait])
+    draft = glove.draft("Count") if drafted else None
+    signal = AbortSignal()
+    async with asyncio.TaskGroup() as group:
+        if draft is not None:
+            group.create_task(draft.run())
+            await asyncio.sleep(0.01)
+        running = group.create_task(_aborted(glove.begin("Count", draft=draft, signal=signal).run()))
+        await asyncio.sleep(0.01)
+        signal.abort()
+        await running
+    assert glove.discarded_usage == told
+    assert await glove.store.get_token_count() == 0
+
+
 async def test_tokens_of_a_draft_that_is_taken_up_are_counted_once() -> None:
     glove = Glove(model=ScriptedModel(["Fresh."], usage=Usage(tokens_in=7, tokens_out=3)))
     await glove.begin("Hello", draft=await written(glove, "Hello")).run()

@@ -9,7 +9,7 @@ import pytest
 
 from agents.core.errors import ModelError
 from agents.core.messages import ToolCall, Usage
-from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
+from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, UsageTold
 from agents.models.anthropic import AnthropicModel
 from tests.agents.models.messages_server import (
     MessagesServer,
@@ -29,6 +29,8 @@ from tests.agents.models.wire_server import Answer
 pytestmark = pytest.mark.wire
 
 HELLO = ModelRequest(system_prompt="", messages=())
+TOLD = UsageTold(usage=Usage(tokens_in=20, tokens_out=1, cache_read_input_tokens=10, cache_creation_input_tokens=6))
+"""What the service tells when it begins."""
 USAGE = Usage(tokens_in=20, tokens_out=7, cache_read_input_tokens=10, cache_creation_input_tokens=6)
 
 
@@ -44,7 +46,8 @@ async def model_of(server: MessagesServer, **options: Any) -> AsyncIterator[Anth
 
 async def answer(*answers: Answer) -> list[ModelEvent]:
     async with messages_server(*answers) as server, model_of(server) as model:
-        events = [event async for event in model.stream(HELLO)]
+        told, *events = [event async for event in model.stream(HELLO)]
+        assert told == TOLD
         assert server.complaints == []
         return events
 
@@ -179,7 +182,7 @@ async def test_an_error_in_the_stream_is_the_error_it_stands_for(type: str, stat
         with pytest.raises(ModelError) as caught:
             async for event in model.stream(HELLO):
                 events.append(event)  # noqa: PERF401 - what came before the error is wanted
-    assert events == [TextChunk(text="Well, ")]
+    assert events == [TOLD, TextChunk(text="Well, ")]
     assert (caught.value.status, caught.value.retryable) == (status, retryable)
     assert "secret" not in str(caught.value)
 
@@ -200,7 +203,7 @@ async def test_a_stream_that_breaks_is_a_model_error_after_what_had_come(broken:
         with pytest.raises(ModelError) as caught:
             async for event in model.stream(HELLO):
                 events.append(event)  # noqa: PERF401 - what came before the error is wanted
-    assert events == [TextChunk(text="Well, ")]
+    assert events == [TOLD, TextChunk(text="Well, ")]
     assert caught.value.retryable
 
 

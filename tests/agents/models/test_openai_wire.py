@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from agents.core.messages import ContentPart, Message, ToolResultData
-from agents.core.model import ModelRequest, ToolSpec
+from agents.core.messages import ContentPart, Message, ToolResultData, Usage
+from agents.core.model import ModelFinished, ModelRequest, TextChunk, ToolSpec, UsageTold
 from agents.models.openai_wire import ChunkReader, write_messages, write_tools
 from agents.models.wording import result_text
 
@@ -59,3 +59,13 @@ def test_examples_are_shown_in_the_description_a_few_only() -> None:
 @pytest.mark.parametrize("chunk", [{}, {"choices": None}, {"choices": []}, {"choices": [{"delta": None}]}])
 def test_chunks_without_content_say_nothing(chunk: dict[str, Any]) -> None:
     assert ChunkReader().feed(chunk) == []
+
+
+def test_a_service_that_counts_as_it_goes_is_believed_before_the_end() -> None:
+    reader, usage = ChunkReader(), {"prompt_tokens": 5, "completion_tokens": 1}
+    going = {"choices": [{"delta": {"content": "One"}, "finish_reason": None}], "usage": usage}
+    assert reader.feed(going) == [UsageTold(usage=Usage(tokens_in=5, tokens_out=1)), TextChunk(text="One")]
+    assert reader.feed({"choices": [{"delta": {}, "finish_reason": "stop"}]}) == []
+    assert reader.feed({"choices": [], "usage": {**usage, "completion_tokens": 2}}) == []
+    (finished,) = reader.finish()
+    assert isinstance(finished, ModelFinished) and finished.usage == Usage(tokens_in=5, tokens_out=2)
