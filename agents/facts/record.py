@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 __all__ = [
+    "Claim",
+    "ClaimState",
     "Evidence",
     "Fact",
     "FactInput",
@@ -100,6 +102,29 @@ class Fact(FactInput):
         return FactRef(id=self.id, revision=self.revision)
 
 
+class ClaimState(StrEnum):
+    """How far a claim is."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    """Whoever it was made for took it over."""
+
+
+class Claim(_Record):
+    """What facts say of one requirement of one consumer: evidence that was put together, not evidence itself."""
+
+    id: str
+    """Made of the content: the same claim has the same id."""
+    consumer: str
+    requirement: str
+    refs: tuple[FactRef, ...]
+    value: Any
+    derivation: Literal["explicit", "synthesized"]
+    criteria: str
+    explanation: str
+    state: ClaimState = ClaimState.PROPOSED
+
+
 class Operation(_Record):
     """What an operation id was used for."""
 
@@ -116,6 +141,7 @@ class FactState(_Record):
     facts: tuple[Fact, ...] = ()
     """Every revision, in the order recorded."""
     operations: Mapping[str, Operation] = Field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
 
     def current(self) -> tuple[Fact, ...]:
         """The newest revision of each fact, in the order the facts were first recorded."""
@@ -123,6 +149,10 @@ class FactState(_Record):
         for fact in self.facts:
             newest[fact.id] = fact
         return tuple(newest.values())
+
+    def claim(self, claim_id: str) -> Claim | None:
+        """A claim."""
+        return next((claim for claim in self.claims if claim.id == claim_id), None)
 
     def find(self, ref: FactRef) -> Fact | None:
         """A revision."""

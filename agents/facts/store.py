@@ -14,7 +14,7 @@ from uuid import uuid4
 from agents.facts.adapter import FactAdapter
 from agents.facts.canonical import canonical
 from agents.facts.errors import FactCaptureError, FactConflictError, FactError
-from agents.facts.record import Fact, FactInput, FactRef, FactScope, FactState, Operation
+from agents.facts.record import ClaimState, Fact, FactInput, FactRef, FactScope, FactState, Operation
 
 __all__ = ["ATTEMPTS", "MAX_REVISIONS", "FactStore"]
 
@@ -93,16 +93,44 @@ class FactStore:
                 return made
         raise FactConflictError("others kept writing to the same facts; try again")
 
-    async def facts(self, *, history: bool = False, urgent: bool = False) -> list[Fact]:
+    async def facts(
+        self, *, history: bool = False, urgent: bool = False, unclaimed_by: str | None = None
+    ) -> list[Fact]:
         """Read the facts.
 
         Args:
             history: every revision, not only the current ones.
             urgent: only those that somebody was to be told of at once.
+            unclaimed_by: only those on which this consumer has no claim that was accepted.
         """
         state = await self._adapter.read(self.scope)
         found = state.facts if history else state.current()
-        return [fact for fact in found if fact.urgent or not urgent]
+        claimed = {
+            ref
+            for claim in state.claims
+            if claim.consumer == unclaimed_by and claim.state is ClaimState.ACCEPTED
+            for ref in claim.refs
+        }
+        return [fact for fact in found if (fact.urgent or not urgent) and fact.ref not in claimed]
+
+    async def change(self, change: Callable[[FactState], FactState]) -> FactState:
+        """Put what a function makes of the state in its place.
+
+        Args:
+            change: pure; called again when somebody else wrote meanwhile. What it leaves as it is is not saved.
+
+        Raises:
+            FactConflictError: others kept writing.
+        """
+        for _ in range(ATTEMPTS):
+            state = await self._adapter.read(self.scope)
+            wanted = change(state)
+            if wanted == state:
+                return state
+            saved = wanted.model_copy(update={"version": state.version + 1})
+            if await self._adapter.save(self.scope, saved):
+                return saved
+        raise FactConflictError("others kept writing to the same facts; try again")
 
     async def inspect(self) -> FactState:
         """Read all that is kept."""
@@ -154,10 +182,12 @@ class FactStore:
 
 
 def _next(state: FactState, operation_id: str, operation: Operation, *facts: Fact) -> FactState:
-    return FactState(
-        version=state.version + 1,
-        facts=(*state.facts, *facts),
-        operations={**state.operations, operation_id: operation},
+    return state.model_copy(
+        update={
+            "version": state.version + 1,
+            "facts": (*state.facts, *facts),
+            "operations": {**state.operations, operation_id: operation},
+        }
     )
 
 
