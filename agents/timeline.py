@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from agents.core.messages import ContentPart, Message, Settlement, ToolResultData
+from agents.core.messages import ContentPart, Message, Settlement, ToolCall, ToolResultData
 from agents.core.results import STILL_RUNNING
 
 __all__ = ["AgentText", "TimelineEntry", "ToolEntry", "UserText", "timeline"]
@@ -16,6 +16,7 @@ __all__ = ["AgentText", "TimelineEntry", "ToolEntry", "UserText", "timeline"]
 class UserText:
     """A person said something."""
 
+    message_id: str
     text: str
     content: tuple[ContentPart, ...] = ()
 
@@ -24,9 +25,12 @@ class UserText:
 class AgentText:
     """The agent said something."""
 
+    message_id: str
     text: str
     heard: str | None = None
     """How much of it was heard; ``None`` when it was never settled."""
+    interrupted: bool = False
+    """Whether it was cut there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,8 @@ class ToolEntry:
     """A tool was called."""
 
     id: str
+    message_id: str
+    """The message that called it."""
     name: str
     input: Any
     status: Literal["running", "success", "error", "aborted"]
@@ -61,24 +67,32 @@ def timeline(messages: Sequence[Message], settlements: Mapping[str, Settlement] 
     entries: list[TimelineEntry] = []
     for message in messages:
         if message.from_person:
-            entries.append(UserText(text=message.text, content=message.content))
+            entries.append(UserText(message_id=message.id, text=message.text, content=message.content))
         elif message.sender == "agent":
             if message.text.strip():
-                settlement = settled.get(message.id)
-                entries.append(AgentText(text=message.text, heard=None if settlement is None else settlement.heard))
-            entries.extend(
-                _tool(call.id, call.tool_name, call.input_args, results.get(call.id)) for call in message.tool_calls
-            )
+                entries.append(_text(message, settled.get(message.id)))
+            entries.extend(_tool(message, call, results.get(call.id)) for call in message.tool_calls)
     return entries
 
 
-def _tool(call_id: str, name: str, given: Any, result: ToolResultData | None) -> ToolEntry:
+def _text(message: Message, settlement: Settlement | None) -> AgentText:
+    if settlement is None:
+        return AgentText(message_id=message.id, text=message.text)
+    return AgentText(
+        message_id=message.id, text=message.text, heard=settlement.heard, interrupted=settlement.interrupted
+    )
+
+
+def _tool(message: Message, call: ToolCall, result: ToolResultData | None) -> ToolEntry:
     if result is None or result.data == STILL_RUNNING:
-        return ToolEntry(id=call_id, name=name, input=given, status="running")
+        return ToolEntry(
+            id=call.id, message_id=message.id, name=call.tool_name, input=call.input_args, status="running"
+        )
     return ToolEntry(
-        id=call_id,
-        name=name,
-        input=given,
+        id=call.id,
+        message_id=message.id,
+        name=call.tool_name,
+        input=call.input_args,
         status=result.status,
         output=result.data,
         message=result.message,

@@ -17,18 +17,21 @@ async def test_history_is_rendered_from_what_tools_gave_for_the_screen_and_the_m
     request = glove.begin("Any seats?")
     await request.run()
     await request.settle("Let me see.Tw", interrupted=True)
-    assert timeline(await glove.store.get_messages(), await glove.store.get_settlements()) == [
-        UserText(text="Any seats?"),
-        AgentText(text="Let me see.", heard="Let me see."),
+    messages = await glove.store.get_messages()
+    asked, called, _, answered = (message.id for message in messages)
+    assert timeline(messages, await glove.store.get_settlements()) == [
+        UserText(message_id=asked, text="Any seats?"),
+        AgentText(message_id=called, text="Let me see.", heard="Let me see."),
         ToolEntry(
             id="call_1",
+            message_id=called,
             name="seats",
             input={"word": "x"},
             status="success",
             output={"seats": 2},
             render_data={"map": "secret"},
         ),
-        AgentText(text="Two.", heard="Tw"),
+        AgentText(message_id=answered, text="Two.", heard="Tw", interrupted=True),
     ]
     assert "secret" not in str(write_messages(model.requests[1]))
 
