@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from agents.core.running import RunningCall
 
@@ -87,10 +87,14 @@ class Errands:
         for call in self.running:
             call.abort(reason)
 
-    async def drain(self) -> None:
-        """Wait until nothing is under way."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
+    async def drain(self, calls: Collection[str] | None = None) -> None:
+        """Wait until nothing is under way.
+
+        Args:
+            calls: ids of the calls to wait for, looked at again whenever one has ended; ``None``: all.
+        """
+        while tasks := {task for task, call in self._tasks.items() if calls is None or call.call.id in calls}:
+            await asyncio.wait(tasks)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         call = self._tasks.pop(task)
