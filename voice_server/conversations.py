@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 from agents.core.glove import Glove
 from agents.core.model import Model, close_model
 from agents.core.store import Conversation as Kept
+from agents.core.store import Store
 from agents.display import DisplayManager
 from agents.models.providers import create_model
 from agents.stores.memory import MemoryConversations
@@ -131,6 +132,38 @@ class Conversations:
     async def list_conversations(self, limit: int = 100, before: datetime | None = None) -> list[Kept]:
         """List what is kept, the latest first."""
         return await self._kept.list_conversations(limit, before)
+
+    def agent(self, identifier: str) -> Glove | None:
+        """Give the agent of a conversation that somebody is in or has left a while ago."""
+        there = self._open.get(identifier) or self._resting.get(identifier)
+        return None if there is None else there.agent
+
+    async def read(self, identifier: str) -> Store | None:
+        """Give the store of a conversation, to read in it; ``None`` when there is no such conversation.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        if (agent := self.agent(identifier)) is not None:
+            return agent.store
+        return self._kept.open(identifier) if await self._kept.has(identifier) else None
+
+    def present(self, identifier: str) -> int:
+        """How many are in a conversation."""
+        return 0 if (there := self._open.get(identifier)) is None else there.present
+
+    async def delete(self, identifier: str) -> bool:
+        """Delete a conversation that nobody is in, for good.
+
+        Returns:
+            Whether there was one.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        if (resting := self._resting.pop(identifier, None)) is not None:
+            await self._end(resting)
+        return await self._kept.delete(identifier)
 
     async def aclose(self) -> None:
         """End all agents, waiting for what may not be ended, and close the database and the model. Idempotent."""

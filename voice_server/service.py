@@ -20,6 +20,7 @@ from agents.core.errors import ConfigurationError, StoreError
 from pipelines.clock import Clock, RealClock
 from pipelines.engines import EngineError
 from voice_server.calls import Calls
+from voice_server.chat.chats import Chats
 from voice_server.conversations import Conversations
 from voice_server.errors import UsageError
 from voice_server.house import House
@@ -63,7 +64,12 @@ class Service:
     house: House
     conversations: Conversations
     calls: Calls
+    chats: Chats
     clock: Clock
+
+    async def drain(self, seconds: float) -> None:
+        """Let calls and answers end, and end them when it takes too long. Idempotent."""
+        await asyncio.gather(self.calls.drain(seconds), self.chats.drain(seconds))
 
 
 class Front:
@@ -141,28 +147,30 @@ class Front:
             house=house,
             conversations=conversations,
             calls=Calls(self.settings, house, conversations, self.clock, group),
+            chats=Chats(self.settings, conversations, self.clock, group),
             clock=self.clock,
         )
         if self.readiness is Readiness.LOADING:
             self._turn(Readiness.READY, "")
 
     async def drain(self) -> None:
-        """Take no new calls, let those that run end, and end them when it takes too long. Idempotent."""
+        """Take no new calls and messages, let those there are end, and end them when it takes too long. Idempotent."""
         if self.readiness is not Readiness.FAILED:
             self._turn(Readiness.DRAINING, "the server is going away; come back to another one, or in a while")
         if self._service is not None:
-            await self._service.calls.drain(self.settings.drain_s)
+            await self._service.drain(self.settings.drain_s)
 
     def hurry(self) -> None:
         """Let calls that drain end now."""
         if self._service is not None:
             self._service.calls.end_all(Ending.DRAINING)
+            self._service.chats.abort_all()
 
     async def aclose(self) -> None:
         """End everything. Idempotent."""
         service, self._service = self._service, None
         if service is not None:
-            await service.calls.drain(0.0)
+            await service.drain(0.0)
             await service.conversations.aclose()
 
     def _turn(self, readiness: Readiness, reason: str) -> None:

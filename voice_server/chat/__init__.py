@@ -1,0 +1,1 @@
+"""Chats: what is written to an agent, answered in the background, and told as one stream per conversation."""
