@@ -14,7 +14,12 @@ from livekit import rtc
 from livekit.agents import Agent, AgentSession, APIConnectOptions, llm, stt, tts
 from livekit.agents.language import LanguageCode
 from livekit.agents.voice import io
-from livekit.agents.voice.turn import EndpointingOptions, InterruptionOptions, TurnHandlingOptions
+from livekit.agents.voice.turn import (
+    EndpointingOptions,
+    InterruptionOptions,
+    PreemptiveGenerationOptions,
+    TurnHandlingOptions,
+)
 from livekit.plugins import silero
 
 from tests.bench.peers.call import HOLD_S, Line
@@ -26,6 +31,9 @@ __all__ = ["LiveKitAgents"]
 
 SHORTEST_S = 0.01
 """Speech that interrupts, at its fastest: one window. With 0 it would take silence for speech."""
+
+SOON_S = HOLD_S / 2
+"""Silence after which it generates ahead, at its fastest; the rest of the hold is its endpointing delay."""
 
 SPEECH_S = 0.05
 """Its own default of the shortest speech."""
@@ -41,11 +49,13 @@ class LiveKitAgents:
     def __init__(self, trial: Trial) -> None:
         self._fastest = trial.fastest
         self._vad = silero.VAD.load(
-            min_silence_duration=HOLD_S, min_speech_duration=SHORTEST_S if trial.fastest else SPEECH_S
+            min_silence_duration=SOON_S if trial.fastest else HOLD_S,
+            min_speech_duration=SHORTEST_S if trial.fastest else SPEECH_S,
         )
 
     async def connect(self, line: Line) -> LiveKitCall:
         """Begin a call."""
+        hold_s = HOLD_S if self._fastest else 0.0
         interruption = InterruptionOptions(mode="vad")
         if self._fastest:
             interruption["min_duration"] = SHORTEST_S
@@ -56,8 +66,9 @@ class LiveKitAgents:
             tts=_Voice(),
             turn_handling=TurnHandlingOptions(
                 turn_detection="vad",
-                endpointing=EndpointingOptions(min_delay=0.0, max_delay=0.0),
+                endpointing=EndpointingOptions(min_delay=hold_s, max_delay=hold_s),
                 interruption=interruption,
+                preemptive_generation=PreemptiveGenerationOptions(preemptive_tts=self._fastest),
             ),
             aec_warmup_duration=None,
             user_away_timeout=None,
