@@ -1,7 +1,7 @@
 """The comparison: every system through every trial, by turns, so that a busy moment of the machine meets all of them.
 
-Eleven minutes: turns and interruptions take four and a half, many calls five, calls that end one and a half, imports ten
-seconds. The first time, the environments take another minute or less.
+Eleven minutes: turns and interruptions take four and a half, many calls five, calls that end one and a half, imports
+ten seconds. The first time, the environments take another minute or less.
 """
 
 from __future__ import annotations
