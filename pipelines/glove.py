@@ -102,7 +102,8 @@ class GloveResponder:
     def report(self) -> _Reply:
         """Begin to tell the results of slow tools, behind the latest reply."""
         signal = AbortSignal()
-        return self._follow(self._glove.begin_report(signal=signal, pace=_CallPace(self._clock)), signal)
+        request = self._glove.begin_report(signal=signal, pace=_CallPace(self._clock), spoken=True)
+        return self._follow(request, signal)
 
     async def aclose(self) -> None:
         """End slow tools, wait for those that may not be ended, and let the agent go. Idempotent."""
@@ -117,7 +118,7 @@ class GloveResponder:
     def reply(self, text: str, draft: ModelDraft | None = None) -> _Reply:
         """Begin the answer to committed words, behind the latest one; an answer may have been drafted."""
         signal = AbortSignal()
-        request = self._glove.begin(text, signal=signal, pace=_CallPace(self._clock), draft=draft)
+        request = self._glove.begin(text, signal=signal, pace=_CallPace(self._clock), draft=draft, spoken=True)
         return self._follow(request, signal)
 
     def _follow(self, request: Request, signal: AbortSignal) -> _Reply:

@@ -231,7 +231,11 @@ class Executor:
             return None
         with running.signal.guard():
             refusal, running.expected = await self._permissions.check(
-                tool, running.call.input_args, store=round.kept.store, display=context.glove.display
+                tool,
+                running.call.input_args,
+                called_in=round.message_id,
+                store=round.kept.store,
+                display=context.glove.display,
             )
             return refusal
 

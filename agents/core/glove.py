@@ -344,6 +344,7 @@ class Glove:
         signal: AbortSignal | None = None,
         pace: Pace = UNPACED,
         draft: ModelDraft | None = None,
+        spoken: bool = False,
     ) -> Request:
         """Prepare a request; nothing happens until it is run.
 
@@ -352,22 +353,23 @@ class Glove:
             signal: stops the work.
             pace: accounts for the waits.
             draft: an answer that may be there already; it is used if it answers just what the model would be asked.
+            spoken: whether the answer is spoken: then a question in it counts as put when it is settled as heard.
 
         Raises:
             DefinitionError: the glove was not built, and something is wrong with its definition.
         """
-        return self._begin(Words(said), signal, pace, draft)
+        return self._begin(Words(said), signal, pace, draft, spoken)
 
-    def begin_report(self, *, signal: AbortSignal | None = None, pace: Pace = UNPACED) -> Request:
+    def begin_report(self, *, signal: AbortSignal | None = None, pace: Pace = UNPACED, spoken: bool = False) -> Request:
         """Prepare a request that tells what the calls have come to that outlived their rounds, if any has ended."""
-        return self._begin(LateResults(), signal, pace)
+        return self._begin(LateResults(), signal, pace, None, spoken)
 
     def _begin(
-        self, opening: Opening, signal: AbortSignal | None, pace: Pace, draft: ModelDraft | None = None
+        self, opening: Opening, signal: AbortSignal | None, pace: Pace, draft: ModelDraft | None, spoken: bool
     ) -> Request:
         if not self._built:
             self.build()
-        return Request(self, opening, signal=signal or AbortSignal(), pace=pace, draft=draft)
+        return Request(self, opening, signal=signal or AbortSignal(), pace=pace, draft=draft, spoken=spoken)
 
     async def process_request(self, said: Said, signal: AbortSignal | None = None) -> Message:
         """Answer a message.

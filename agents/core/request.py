@@ -52,6 +52,7 @@ class Request:
         signal: AbortSignal,
         pace: Pace,
         draft: ModelDraft | None = None,
+        spoken: bool = False,
     ) -> None:
         self.replies: list[Message] = []
         self.partial = ""
@@ -64,6 +65,7 @@ class Request:
         self._signal = signal
         self._pace = pace
         self._draft = draft
+        self._spoken = spoken
         self._way = AbortSignal()
         self._leaving = False
         self._in_round = False
@@ -159,6 +161,7 @@ class Request:
         await self.open()
         texts = [message.text for message in self.replies] + [self.partial]
         *shares, (last_heard, _) = apportion(texts, heard)
+        self._glove.permissions.told(self.replies, heard)
         for message, (part, whole) in zip(self.replies, shares, strict=True):
             if message.text.strip():
                 await self._kept.store.settle(message.id, part, interrupted and not whole)
@@ -207,6 +210,8 @@ class Request:
 
     def _finish(self, response: Message) -> Message:
         self._glove.expectation = self._expected
+        if not self._spoken:  # What is read is read whole; what is spoken is settled when it was heard.
+            self._glove.permissions.told(self.replies, "".join(message.text for message in self.replies))
         return response
 
     # -------------------------------------------------------------------------------------------------- the tools

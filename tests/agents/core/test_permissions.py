@@ -119,6 +119,49 @@ async def test_by_voice_the_next_words_decide_and_the_model_cannot_give_itself_l
     assert await glove.store.get_permission("book", {"word": "Oslo"}) == "denied"  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("reply", "heard", "status"),
+    [
+        ("Shall I book Rome?", "Shall I book Rome?", "granted"),
+        ("Shall I book Rome?", "Shall I book Rome", "granted"),
+        ("Well. Shall I book Rome? It is far.", "Well. Shall I book Rome?", "granted"),
+        ("May I go on and do that?", "May I go on and do that?", "granted"),
+        ("Shall I book Rome?", "Shall I book", "unset"),
+        ("Shall I book Rome?", "", "unset"),
+        ("Is it you? May I go on and do that?", "Is it you? May I go", "unset"),
+        ("That cannot be done.", "That cannot be done.", "unset"),
+    ],
+)
+async def test_by_voice_a_yes_is_an_answer_only_when_the_question_was_heard(
+    reply: str, heard: str, status: str
+) -> None:
+    tool = asking(permission_question=lambda given: f"Shall I book {given['word']}?")
+    glove, _ = talking([book()], reply, "Well.", tools=(tool,))
+    asked = glove.begin("Book Rome", spoken=True)
+    await asked.run()
+    await asked.settle(heard, interrupted=heard != reply)
+    await glove.begin("Yes.", spoken=True).run()
+    assert await glove.store.get_permission("book", {"word": "Rome"}) == status  # type: ignore[attr-defined]
+
+
+async def test_by_voice_words_that_come_before_the_question_is_settled_decide_nothing() -> None:
+    glove, _ = talking([book()], "Shall I book it?", "Well.", tools=(asking(permission_question="Shall I book it?"),))
+    await glove.begin("Book Rome", spoken=True).run()
+    await glove.process_request("Yes.")
+    assert await glove.store.get_permission("book", {"word": "Rome"}) == "unset"  # type: ignore[attr-defined]
+
+
+async def test_an_earlier_reply_that_is_settled_late_has_not_put_the_question() -> None:
+    tool = asking(permission_question="Shall I book it?")
+    glove, _ = talking("How are you?", [book()], "Shall I book it?", "Well.", tools=(tool,))
+    earlier = glove.begin("Hello", spoken=True)
+    await earlier.run()
+    await glove.begin("Book Rome", spoken=True).run()
+    await earlier.settle("How are you?", interrupted=False)
+    await glove.process_request("Yes.")
+    assert await glove.store.get_permission("book", {"word": "Rome"}) == "unset"  # type: ignore[attr-defined]
+
+
 async def test_a_store_without_permissions_lets_everything_through() -> None:
     class Plain:
         def __init__(self) -> None:
