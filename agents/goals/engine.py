@@ -5,7 +5,7 @@ Above: ``runner`` reads, commits and tells hooks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.goals.definition import Goal, GoalItem, GoalProgram
@@ -21,9 +21,19 @@ from agents.goals.record import (
     Transition,
     TransitionKind,
 )
-from agents.goals.status import GoalStatus, ProgramStatus, status_of
+from agents.goals.status import GoalStatus, status_of
 
-__all__ = ["Change", "Stamp", "revised", "started", "touches_the_same", "updated"]
+__all__ = [
+    "Change",
+    "Evidence",
+    "Stamp",
+    "nothing_said",
+    "revised",
+    "settled",
+    "started",
+    "touches_the_same",
+    "updated",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +76,16 @@ class Change:
             twice = ", ".join(sorted({key for key in keys if keys.count(key) > 1}))
             raise GoalError(f"each item may be named only once; named more than once: {twice}")
         return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What facts settle."""
+
+    goal_key: str
+    item_key: str
+    claim_id: str
+    note: str
 
 
 def started(program: GoalProgram, stamp: Stamp) -> Entry:
@@ -120,6 +140,35 @@ def revised(entry: Entry, program: GoalProgram, stamp: Stamp) -> Entry | None:
     return _entry(entry, EntryKind.REVISE, program, _relabelled(entry.progress, program), stamp)
 
 
+def nothing_said(entry: Entry, stamp: Stamp) -> Entry:
+    """Begin a change that says nothing yet: evidence may settle something in it."""
+    return _entry(entry, EntryKind.UPDATE, entry.program, entry.progress, stamp)
+
+
+def settled(before: Entry | None, entry: Entry, evidence: Sequence[Evidence], stamp: Stamp) -> Entry:
+    """Settle what facts settle in the same change, so that a goal they complete is never entered.
+
+    Args:
+        before: what the change was made from.
+        entry: the change; not committed yet.
+        evidence: of items that are pending.
+        stamp: the change's.
+    """
+    progress = {key: dict(items) for key, items in entry.progress.items()}
+    for one in evidence:
+        goal = entry.program.goal(one.goal_key)
+        item = None if goal is None else goal.item(one.item_key)
+        progress.setdefault(one.goal_key, {})[one.item_key] = ItemState(
+            disposition=Disposition.DONE,
+            note=one.note,
+            at=stamp.provenance.timestamp,
+            label=one.item_key if item is None else item.label,
+            claim_id=one.claim_id,
+        )
+    bare = entry.model_copy(update={"progress": progress})
+    return _with_transitions(before, bare, stamp.scope)
+
+
 def touches_the_same(change: Change, before: Entry, now: Entry) -> bool:
     """Whether what a change speaks of was changed meanwhile: its goal's definition, or one of its items."""
     if before.program.goal(change.goal_key) != now.program.goal(change.goal_key):
@@ -169,32 +218,38 @@ def _entry(before: Entry | None, kind: EntryKind, program: GoalProgram, progress
         transitions=(),
         provenance=stamp.provenance,
     )
-    old = None if before is None else status_of(before)
-    return bare.model_copy(update={"transitions": tuple(_transitions(old, status_of(bare), kind, stamp.scope))})
+    return _with_transitions(before, bare, stamp.scope)
 
 
-def _transitions(
-    old: ProgramStatus | None, new: ProgramStatus, kind: EntryKind, scope: GoalScope
-) -> Iterator[Transition]:
-    """Completions and reopenings in the order of the goals, then the goal that is entered.
+def _with_transitions(before: Entry | None, entry: Entry, scope: GoalScope) -> Entry:
+    """Find the edges of a change: completions and reopenings in the order of the goals, then the goal that is entered.
 
-    Retiring is not completing: only what was said of an item completes a goal.
+    Retiring is not completing: only what was said of an item, or proven, completes a goal.
     """
-    unsettled = (GoalStatus.ACTIVE, GoalStatus.PENDING)
+    old, new = None if before is None else status_of(before), status_of(entry)
+    edges: list[tuple[Goal, TransitionKind]] = []
     for view in new.goals:
-        was = None if old is None else old.goal(view.definition.key)
-        if was is None:
-            continue
-        edge: TransitionKind | None = None
-        if kind is EntryKind.UPDATE and was.status in unsettled and view.status is GoalStatus.COMPLETED:
-            edge = TransitionKind.COMPLETE
-        elif was.status is GoalStatus.COMPLETED and view.status in unsettled:
-            edge = TransitionKind.REOPEN
-        if edge is not None:
-            yield Transition(scope=scope, version=new.version, goal=view.definition, kind=edge)
+        key = view.definition.key
+        was = None if old is None else old.goal(key)
+        done_before = was is not None and was.status is GoalStatus.COMPLETED
+        if view.status is GoalStatus.COMPLETED and not done_before and _spoken_of(key, before, entry):
+            edges.append((view.definition, TransitionKind.COMPLETE))
+        elif done_before and view.status in (GoalStatus.ACTIVE, GoalStatus.PENDING):
+            edges.append((view.definition, TransitionKind.REOPEN))
     active = None if new.active_goal is None else new.goal(new.active_goal)
     if active is not None and (old is None or old.active_goal != new.active_goal):
-        yield Transition(scope=scope, version=new.version, goal=active.definition, kind=TransitionKind.ENTER)
+        edges.append((active.definition, TransitionKind.ENTER))
+    transitions = tuple(Transition(scope=scope, version=entry.version, goal=goal, kind=kind) for goal, kind in edges)
+    return entry.model_copy(update={"transitions": transitions})
+
+
+def _spoken_of(goal_key: str, before: Entry | None, entry: Entry) -> bool:
+    """Whether what became of a goal's items is another than before."""
+    old = {} if before is None else before.progress.get(goal_key, {})
+    new = entry.progress.get(goal_key, {})
+    return {key: state.disposition for key, state in old.items()} != {
+        key: state.disposition for key, state in new.items()
+    }
 
 
 def _relabelled(progress: Progress, program: GoalProgram) -> Progress:

@@ -8,11 +8,14 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from agents.core.abort import AbortSignal
+from agents.core.errors import DefinitionError
 from agents.core.glove import Glove
 from agents.core.selection import ToolSelection
+from agents.facts.preparation.render import render_preparation
 from agents.goals.adapter import GoalAdapter
 from agents.goals.errors import GoalError
 from agents.goals.hooks import GoalHooks
+from agents.goals.preparation import GoalPreparation
 from agents.goals.record import GoalScope
 from agents.goals.runner import Follow, GoalRunner, Validate
 from agents.goals.snapshot import render_goals
@@ -46,6 +49,7 @@ def use_goal_runner(
     configure: Configure | None = None,
     inject_status: bool = True,
     tools: ToolSelection | None = None,
+    preparation: GoalPreparation | None = None,
     actor: str = "agent",
     source: str | None = None,
     validate_change: Validate | None = None,
@@ -63,6 +67,7 @@ def use_goal_runner(
             :meth:`MountedGoals.refresh`.
         inject_status: whether the model is shown the snapshot with every call.
         tools: which of the five tools the model has; without ``start`` and ``revise`` the program is the host's alone.
+        preparation: what facts may settle, before every request and every change.
         actor: who changes goals, for the record.
         source: where changes come from, for the record.
         validate_change: called before a change is saved; refuses it by raising.
@@ -71,8 +76,10 @@ def use_goal_runner(
 
     Raises:
         ToolSelectionError: the selection names a tool there is not; nothing was mounted.
-        DefinitionError: a tool of such a name is there already.
+        DefinitionError: a tool of such a name is there already, or the agent is to prepare its own goals.
     """
+    if preparation is not None and preparation.preparer.agent is glove:
+        raise DefinitionError("an agent cannot prepare its own goals; give the preparation an agent of its own")
     dated: dict[str, Any] = {} if now is None else {"now": now}
     runner = GoalRunner(
         adapter,
@@ -83,19 +90,22 @@ def use_goal_runner(
         validate_change=validate_change,
         on_change=on_change,
         configure=None if configure is None else lambda status: configure(glove, status),
+        preparation=preparation,
         glove=glove,
         **dated,
     )
     glove.fold(*goal_tools(runner), selection=tools)
 
-    async def prepare(_signal: AbortSignal) -> None:
+    async def prepare(signal: AbortSignal) -> None:
+        await runner.prepare(signal)
         drained = await runner.resume_hooks()
         if drained.blocked_by is not None:
             raise GoalError(f"the goals' hooks are run by another worker just now ({drained.blocked_by}); try again")
         await runner.refresh()
 
     async def render(_signal: AbortSignal | None) -> str:
-        return render_goals(await runner.status())
+        goals = render_goals(await runner.status())
+        return "\n".join(part for part in (goals, render_preparation(runner.prepared)) if part)
 
     glove.add_preparation(prepare)
     if inject_status:

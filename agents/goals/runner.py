@@ -14,12 +14,24 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
+from agents.core.abort import AbortSignal
+from agents.facts.preparation.preparer import Committed
+from agents.facts.preparation.requirement import Report
 from agents.goals.adapter import Dispatch, GoalAdapter
 from agents.goals.definition import GoalProgram, read_program
-from agents.goals.engine import Change, Stamp, revised, started, touches_the_same, updated
+from agents.goals.engine import Change, Stamp, nothing_said, revised, settled, started, touches_the_same, updated
 from agents.goals.errors import GoalConflictError, GoalError, GoalPostCommitError
 from agents.goals.hooks import Drained, GoalHooks, HookContext, HookDrain
+from agents.goals.preparation import (
+    GoalPreparation,
+    accepted_claims,
+    check_subject,
+    consumer_of,
+    evidence_in,
+    requirements_of,
+)
 from agents.goals.record import Entry, GoalScope, Provenance, Transition
+from agents.goals.snapshot import render_goals
 from agents.goals.status import ProgramStatus, status_of
 
 if TYPE_CHECKING:
@@ -63,6 +75,7 @@ class GoalRunner:
         validate_change: called before a change is saved; it refuses by raising, and does nothing else.
         on_change: called after a change was saved.
         configure: called after that, and by :meth:`refresh`; brings tools and model in line with the goals. Idempotent.
+        preparation: what facts may settle: looked at before every change is saved, and by :meth:`prepare`.
         glove: handed to hooks.
         now: dates changes.
         owner: this worker's name; no other's.
@@ -79,6 +92,7 @@ class GoalRunner:
         validate_change: Validate | None = None,
         on_change: Follow | None = None,
         configure: Callable[[ProgramStatus | None], Awaitable[None] | None] | None = None,
+        preparation: GoalPreparation | None = None,
         glove: Glove | None = None,
         now: Callable[[], datetime] = _utc_now,
         owner: str | None = None,
@@ -91,6 +105,9 @@ class GoalRunner:
         self._validate_change = validate_change
         self._on_change = on_change
         self._configure = configure
+        self._preparation = preparation
+        self.prepared: Report | None = None
+        """What the latest preparation came to."""
         self._glove = glove
         self._now = now
         self._drain = HookDrain(adapter=adapter, owner=owner or uuid4().hex, now=now)
@@ -228,6 +245,22 @@ class GoalRunner:
         """
         return await self._run_hooks(self.scope)
 
+    async def prepare(self, signal: AbortSignal | None = None) -> ProgramStatus | None:
+        """Settle what facts settle by now. Facts that say nothing new change nothing.
+
+        Raises:
+            GoalError: the facts are another subject's.
+            GoalConflictError: somebody else changed the goals meanwhile; the next preparation looks again.
+            GoalPostCommitError: it was saved, and what follows failed.
+        """
+        scope = self.scope
+        before = self._seen(scope, await self._adapter.get(scope))
+        if before is None or self._preparation is None:
+            return None if before is None else status_of(before)
+        change = nothing_said(before, self._stamp(scope, "Settled by evidence"))
+        after = await self._save(scope, before, change, signal)
+        return status_of(before) if after is None else await self._follow(scope, after)
+
     async def refresh(self) -> None:
         """Configure for how the goals stand; one at a time, the newest state winning."""
         if self._configure is None:
@@ -250,12 +283,50 @@ class GoalRunner:
         return entry
 
     async def _commit(self, scope: GoalScope, before: Entry | None, entry: Entry) -> ProgramStatus:
-        after = status_of(entry)
+        after = await self._save(scope, before, entry, None)
+        return await self._follow(scope, entry if after is None else after)
+
+    async def _save(
+        self, scope: GoalScope, before: Entry | None, entry: Entry, signal: AbortSignal | None
+    ) -> Entry | None:
+        """Save a change, with what facts settle in it.
+
+        Returns:
+            The entry saved; ``None``: it would have said nothing.
+        """
+        if self._preparation is None:
+            await self._append(scope, before, entry)
+            return entry
+        check_subject(self._preparation, scope)
+
+        async def commit(report: Report | None) -> Committed[Entry | None]:
+            self.prepared = report
+            evidence = evidence_in(report)
+            whole = settled(before, entry, evidence, self._stamp(scope, entry.reason)) if evidence else entry
+            if before is not None and (whole.program, whole.progress) == (before.program, before.progress):
+                return Committed(value=None)
+            await self._append(scope, before, whole)
+            return Committed(value=whole, accepted=tuple(one.claim_id for one in evidence))
+
+        return await self._preparation.preparer.run(
+            consumer=consumer_of(scope),
+            requirements=requirements_of(entry, self._preparation),
+            context=render_goals(status_of(entry)),
+            commit=commit,
+            accepted_claim_ids=accepted_claims(entry),
+            signal=signal,
+        )
+
+    async def _append(self, scope: GoalScope, before: Entry | None, entry: Entry) -> None:
         if self._validate_change is not None:
             was = None if before is None else status_of(before)
-            await _done(self._validate_change(Proposal(before=was, after=after, entry=entry)))
+            await _done(self._validate_change(Proposal(before=was, after=status_of(entry), entry=entry)))
         await self._adapter.commit(scope, entry, if_version=None if before is None else before.version)
         self._seen(scope, entry)
+
+    async def _follow(self, scope: GoalScope, entry: Entry) -> ProgramStatus:
+        """Tell those who follow of a change that is saved."""
+        after = status_of(entry)
         try:
             if self._on_change is not None:
                 await _done(self._on_change(after))
