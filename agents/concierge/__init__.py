@@ -1,0 +1,1 @@
+"""The concierge: an example that books a trip, with goals, a form, facts, and a small service that does the booking."""
