@@ -1,4 +1,4 @@
-"""The bookings service: another party, as the concierge sees it. It keeps what it did, and does a thing once by its key.
+"""The bookings service: another party, as the concierge sees it. It keeps what it did, and does nothing twice by one key.
 
 It stands for an airline's interface. Whoever has a real one puts it behind the same Protocol.
 """
@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -106,18 +107,14 @@ class BookingDesk:
                 key, version, kept = done
                 if (key, kept) != (booking_key, content):
                     raise BookingError("this idempotency key was used for another request; every request has its own")
-                return Booking(reference=_reference(key), details=details, version=version)
+                return Booking(reference=_reference(books, key), details=details, version=version)
             latest = books.execute("SELECT max(version) FROM requests WHERE booking_key = ?", (booking_key,)).fetchone()
             version = (latest[0] or 0) + 1
             books.execute(
                 "INSERT INTO requests (idempotency_key, booking_key, version, details) VALUES (?, ?, ?, ?)",
                 (idempotency_key, booking_key, version, content),
             )
-            books.execute(
-                "INSERT OR IGNORE INTO bookings (reference, booking_key) VALUES (?, ?)",
-                (_reference(booking_key), booking_key),
-            )
-            return Booking(reference=_reference(booking_key), details=details, version=version)
+            return Booking(reference=_reference(books, booking_key), details=details, version=version)
 
         return await self._run(work)
 
@@ -187,9 +184,19 @@ def _find(books: sqlite3.Connection, reference: str) -> Booking | None:
     return Booking(reference=reference, details=TripDetails.model_validate_json(found[0]), version=found[1])
 
 
-def _reference(booking_key: str) -> str:
-    """Name a booking, always the same for its key: two keys in eight million share a name."""
-    number = int.from_bytes(sha256(booking_key.encode()).digest()[:8], "big")
+def _reference(books: sqlite3.Connection, booking_key: str) -> str:
+    """Find a booking's name, or give it one that no other has."""
+    for attempt in count():
+        found = books.execute("SELECT reference FROM bookings WHERE booking_key = ?", (booking_key,)).fetchone()
+        if found is not None:
+            return str(found[0])
+        name = (_name(f"{booking_key}:{attempt}"), booking_key)
+        books.execute("INSERT OR IGNORE INTO bookings (reference, booking_key) VALUES (?, ?)", name)
+    raise AssertionError("unreachable")
+
+
+def _name(seed: str) -> str:
+    number = int.from_bytes(sha256(seed.encode()).digest()[:8], "big")
     letters = ""
     for _ in range(5):
         number, place = divmod(number, len(ALPHABET))
