@@ -1,4 +1,4 @@
-"""The bookings service: another party, as the concierge sees it. It keeps what it did, and does nothing twice by one key.
+"""The bookings service: another party, to the concierge. It keeps what it did, and does nothing twice by one key.
 
 It stands for an airline's interface. Whoever has a real one puts it behind the same Protocol.
 """
