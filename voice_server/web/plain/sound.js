@@ -1,15 +1,17 @@
 // In the audio thread. Both ends run at the rate of the wire, so nothing has to be resampled.
 
+const FRAME = Math.round(sampleRate / 50);
+
 class Capture extends AudioWorkletProcessor {
-  frame = new Int16Array(Math.round(sampleRate / 50));
+  frame = new Int16Array(FRAME);
   filled = 0;
 
   process([[samples]]) {
     for (const sample of samples ?? []) {
       this.frame[this.filled++] = Math.max(-32768, Math.min(32767, Math.round(sample * 32768)));
-      if (this.filled < this.frame.length) continue;
+      if (this.filled < FRAME) continue;
       this.port.postMessage(this.frame.buffer, [this.frame.buffer]);
-      this.frame = new Int16Array(this.frame.length);
+      this.frame = new Int16Array(FRAME);
       this.filled = 0;
     }
     return true;

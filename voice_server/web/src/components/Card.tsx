@@ -16,7 +16,7 @@ export function Card({ slot, resolve, reject }: SlotProps) {
   const choices = read(options);
   return (
     <>
-      <h3>{text(title) ?? words(slot.renderer)}</h3>
+      <h2>{text(title) ?? words(slot.renderer)}</h2>
       {text(message) !== null && <p>{text(message)}</p>}
       <Fields value={rest} />
       {slot.state === "waiting" ? (

@@ -7,7 +7,7 @@ export function PermissionRequest({ slot, resolve }: SlotProps) {
   return (
     <>
       <p className="eyebrow">The agent asks for leave</p>
-      <h3>{words(String(toolName ?? "a tool"))}?</h3>
+      <h2>{words(String(toolName ?? "a tool"))}?</h2>
       <Fields value={toolInput} />
       {slot.state === "waiting" && (
         <div className="buttons">

@@ -20,6 +20,7 @@ export function mood({ phase, muted, view }: CallSnapshot): { mood: Mood; senten
   if (view.agent === "initializing") return { mood: "waiting", sentence: "The agent gets ready …" };
   if (view.agent === "speaking") return { mood: "speaking", sentence: "The agent speaks" };
   if (view.agent === "thinking") return { mood: "thinking", sentence: "The agent thinks" };
+  if (muted && view.ready?.mode === "manual") return { mood: "muted", sentence: "The agent waits for you to talk" };
   if (muted) return { mood: "muted", sentence: "You are muted" };
   return view.speaking
     ? { mood: "hearing", sentence: "The agent hears you" }

@@ -38,14 +38,14 @@ export function TurnTimes({ turns, words }: { turns: readonly TurnTimed[]; words
               <button
                 type="button"
                 className="row"
-                aria-label={spoken(turn, words(turn.turn))}
                 aria-expanded={chosen === turn.turn}
                 onClick={() => choose(chosen === turn.turn ? null : turn.turn)}
               >
-                <span className="label" aria-hidden="true">
+                <span className="label">
                   <span>{words(turn.turn)}</span>
                   <span className="figure">{turn.first_sound === null ? "no sound" : `${total(turn)} ms`}</span>
                 </span>
+                <span className="hidden">{spoken(turn)}</span>
                 <span className="track" aria-hidden="true">
                   {stages(turn).map(({ name, from, to }) => (
                     <span
@@ -77,9 +77,9 @@ function Figures({ turn, open }: { turn: TurnTimed; open: boolean }) {
         <span key={name}>
           <span className={`swatch ${name}`} aria-hidden="true" />
           {STAGES[name].label} {to - from} ms
+          {name === "wait" && turn.reason && ` (${turn.reason.replaceAll("_", " ")})`}
         </span>
       ))}
-      {turn.reason && <span className="reason">waited because: {turn.reason.replaceAll("_", " ")}</span>}
     </p>
   );
 }
@@ -97,7 +97,7 @@ function TimesTable({ turns, words }: { turns: readonly TurnTimed[]; words: (tur
             <th scope="col">A turn</th>
             <th scope="col">First text</th>
             <th scope="col">First sound</th>
-            <th scope="col">Waited because</th>
+            <th scope="col">Wait decided by</th>
           </tr>
         </thead>
         <tbody>
@@ -117,9 +117,10 @@ function TimesTable({ turns, words }: { turns: readonly TurnTimed[]; words: (tur
   );
 }
 
-function spoken(turn: TurnTimed, words: string): string {
-  const parts = stages(turn).map(({ name, from, to }) => `${STAGES[name].label} ${to - from} milliseconds`);
-  return `${words}: ${parts.join(", ")}`;
+function spoken(turn: TurnTimed): string {
+  return stages(turn)
+    .map(({ name, from, to }) => `${STAGES[name].label} ${to - from} milliseconds`)
+    .join(", ");
 }
 
 /** Finds the words of a turn of this call. */

@@ -27,9 +27,8 @@ export interface SlotsProps {
 }
 
 export function Slots({ slots, resolve, reject, renderers = RENDERERS }: SlotsProps) {
-  if (slots.length === 0) return null;
   return (
-    <section className="slots" aria-label="Shown by the agent">
+    <section className="slots" aria-label="Shown by the agent" aria-live="polite">
       {slots.map((slot) => {
         const Renderer = Object.hasOwn(renderers, slot.renderer) ? renderers[slot.renderer]! : Card;
         return (
