@@ -171,15 +171,19 @@ def _mixed(caller: Samples, agent: Samples) -> Iterator[Samples]:
         caller: 16 kHz.
         agent: 24 kHz.
     """
-    resampler = Resampler(HEARING_RATE, SPEAKING_RATE)
+    chunks = _resampled(caller)
     voice = np.zeros(0, np.int16)
-    for start_s in range(0, len(agent) // SPEAKING_RATE + 1, _BLOCK_S):
-        said = caller[start_s * HEARING_RATE : (start_s + _BLOCK_S) * HEARING_RATE]
-        voice = np.concatenate([voice, resampler.process(said)])
-        if len(caller) <= (start_s + _BLOCK_S) * HEARING_RATE:
-            voice = np.concatenate([voice, resampler.flush()])
-        mixed = agent[start_s * SPEAKING_RATE : (start_s + _BLOCK_S) * SPEAKING_RATE].astype(np.int32)
-        laid = voice[: len(mixed)]
+    for start in range(0, len(agent), _BLOCK_S * SPEAKING_RATE):
+        mixed = agent[start : start + _BLOCK_S * SPEAKING_RATE].astype(np.int32)
+        while len(voice) < len(mixed) and (chunk := next(chunks, None)) is not None:
+            voice = np.concatenate([voice, chunk])
+        laid, voice = voice[: len(mixed)], voice[len(mixed) :]
         mixed[: len(laid)] += laid
-        voice = voice[len(laid) :]
         yield np.clip(mixed, -32768, 32767).astype(np.int16)
+
+
+def _resampled(caller: Samples) -> Iterator[Samples]:
+    resampler = Resampler(HEARING_RATE, SPEAKING_RATE)
+    for start in range(0, len(caller), _BLOCK_S * HEARING_RATE):
+        yield resampler.process(caller[start : start + _BLOCK_S * HEARING_RATE])
+    yield resampler.flush()
