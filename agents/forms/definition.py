@@ -59,6 +59,7 @@ class Form(Generic[Deps]):
     ) -> None:
         self.id = id
         self.version = version
+        self.deps = deps
         self.name = name
         self.description = description
         self.conduct = conduct

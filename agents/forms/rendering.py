@@ -4,46 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agents.forms.evaluation import FieldStatus
 from agents.forms.record import InstanceStatus
+from agents.forms.report import FillReport
 from agents.forms.view import Failure, FieldRow, FormView, Move, StepRow
 
-__all__ = ["FillReport", "Issue", "fill_data", "view_data"]
+__all__ = ["fill_data", "view_data"]
 
 HELD_NOTE = "kept, and used as soon as the question applies"
 UNKNOWN_NOTE = "not stored: no field goes by this name"
 CLOSED_NOTE = "This form is closed. Start a new one if it is needed after all."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issue:
-    """What is wrong with an answer."""
-
-    field: str
-    message: str
-    hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FillReport:
-    """What became of a write."""
-
-    view: FormView
-    captured: tuple[str, ...] = ()
-    """Ids of fields whose answers hold."""
-    held: tuple[str, ...] = ()
-    """Ids of fields whose answers are kept until they apply."""
-    skipped: tuple[str, ...] = ()
-    unknown: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Names that no field goes by, with ids that are near."""
-    aliased: tuple[tuple[str, str], ...] = ()
-    """Names that were not an id, with the ids they were taken for."""
-    issues: tuple[Issue, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    """Executors of this write that failed; when none did, all that have failed when they ran last."""
 
 
 def view_data(view: FormView) -> dict[str, Any]:

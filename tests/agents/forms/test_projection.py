@@ -12,7 +12,8 @@ from agents.forms.engine import advance, migrate
 from agents.forms.errors import FormNotFoundError
 from agents.forms.field import ask
 from agents.forms.record import Dispatch, DispatchStatus, InstanceStatus
-from agents.forms.rendering import FillReport, Issue, fill_data, view_data
+from agents.forms.rendering import fill_data, view_data
+from agents.forms.report import FillReport, Issue
 from agents.forms.status_line import status_line
 from agents.forms.step import FormStep
 from agents.forms.view import Scope, see

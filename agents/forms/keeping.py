@@ -1,0 +1,208 @@
+"""Instances read, changed and saved so that no change of anybody's is lost, and what is to follow follows.
+
+Above: ``runner`` says what is to be changed. Below: ``engine`` decides, ``dispatch`` runs executors, an adapter keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from agents.core.errors import StoreError
+from agents.forms.adapter import FormAdapter, commit_between
+from agents.forms.definition import Form
+from agents.forms.dispatch import Dispatcher, Surroundings
+from agents.forms.engine import Outcome, conclude, migrate
+from agents.forms.errors import (
+    FormConflictError,
+    FormError,
+    FormNotFoundError,
+    FormPostCommitError,
+)
+from agents.forms.evaluation import Evaluation, evaluate
+from agents.forms.record import Instance, InstanceStatus, Provenance
+from agents.forms.registry import FormRegistry
+from agents.forms.writes import Stamp
+
+__all__ = ["RETRIES", "Decide", "Instances", "Opened", "Saved"]
+
+RETRIES = 3
+"""How often a write is decided anew when others write to the same instance in between."""
+
+RECENT = 25
+"""Instances of a subject that are looked through for executors that are to be resumed."""
+
+OPEN = frozenset(InstanceStatus) - {InstanceStatus.ABANDONED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """An instance as it was read."""
+
+    form: Form[Any]
+    instance: Instance
+    now: Evaluation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """An instance after a change and all that followed."""
+
+    form: Form[Any]
+    instance: Instance
+    now: Evaluation
+    first: Outcome
+    """What the change itself led to."""
+    failed: tuple[str, ...] = ()
+    """Hooks whose executors failed in what followed."""
+
+
+Decide: TypeAlias = Callable[[Opened], Outcome]
+"""Decides a change; called again on what somebody else made of the instance meanwhile."""
+
+
+class Instances:
+    """The instances of one subject.
+
+    Args:
+        registry: the forms there are.
+        adapter: where instances are kept.
+        subject: whose they are; asked anew each time.
+        now: dates what is written.
+        told: told of each state that was saved.
+    """
+
+    def __init__(
+        self,
+        registry: FormRegistry,
+        adapter: FormAdapter,
+        *,
+        subject: Callable[[], str],
+        now: Callable[[], datetime],
+        told: Callable[[Opened], None],
+    ) -> None:
+        self._registry = registry
+        self._adapter = adapter
+        self._subject = subject
+        self._now = now
+        self._told = told
+        self._dispatcher = Dispatcher(adapter, now)
+        self._running: set[tuple[str, str]] = set()
+        """Batches that run in this process, which are not to be resumed."""
+
+    async def open(self, instance_id: str | None = None) -> Opened:
+        """Read an instance, or the one written to last of those not abandoned; bring it to the form's version.
+
+        Raises:
+            FormNotFoundError: there is none, or it is somebody else's.
+        """
+        instance = await self._find(instance_id)
+        form = await self._registry.load(instance.form)
+        closed = instance.status is InstanceStatus.ABANDONED
+        if instance.form_version != form.version and not closed:
+            instance = await self._brought_up(form, instance)
+        return Opened(form=form, instance=instance, now=evaluate(form, instance))
+
+    async def create(self, form: Form[Any], outcome: Outcome, around: Surroundings) -> Saved:
+        """Keep a new instance, and let follow what follows."""
+        instance = await self._adapter.create(outcome.instance)
+        return await self._follow(form, replace(outcome, instance=instance), around)
+
+    async def change(self, instance_id: str | None, decide: Decide, around: Surroundings) -> Saved:
+        """Change an instance, and let follow what follows.
+
+        Raises:
+            FormError: the change cannot be; nothing was changed.
+            FormPostCommitError: the change was saved, and what was to follow failed.
+        """
+        opened = await self.open(instance_id)
+        for left in range(RETRIES, -1, -1):
+            outcome = decide(opened)
+            try:
+                saved = await self._save(opened.instance, outcome)
+                break
+            except FormConflictError:
+                if not left:
+                    raise
+                opened = await self.open(opened.instance.id)
+        return await self._follow(opened.form, saved, around)
+
+    async def resume(self, around: Surroundings) -> None:
+        """Run executors that rose before and have not all run: their process ended, or the work was stopped.
+
+        Raises:
+            FormDefinitionError: an executor is not there any more.
+            FormPostCommitError: what was to follow failed again.
+        """
+        for instance in await self._adapter.find(subject=self._subject(), statuses=OPEN, limit=RECENT):
+            for batch_id in instance.pending:
+                if (instance.id, batch_id) not in self._running:
+                    opened = await self.open(instance.id)
+                    if batch_id in opened.instance.pending:
+                        outcome = Outcome(instance=opened.instance, evaluation=opened.now, batch_id=batch_id)
+                        await self._follow(opened.form, outcome, around)
+
+    # --------------------------------------------------------------------------------------------------------- within
+
+    async def _find(self, instance_id: str | None) -> Instance:
+        subject = self._subject()
+        if instance_id is None:
+            found = await self._adapter.find(subject=subject, statuses=OPEN, limit=1)
+            if not found:
+                raise FormNotFoundError("there is no open form; start one")
+            return found[0]
+        instance = await self._adapter.get(instance_id)
+        if instance is None or instance.subject != subject:
+            raise FormNotFoundError(f"there is no form instance {instance_id[:100]!r} here")
+        return instance
+
+    async def _brought_up(self, form: Form[Any], instance: Instance) -> Instance:
+        if instance.status is InstanceStatus.STALE and form.migrate is None:
+            return instance
+        stamp = Stamp(at=self._now(), provenance=Provenance(source=f"form:{form.id}", actor="system", note="migration"))
+        moved = migrate(form, instance, stamp)
+        try:
+            return await self._adapter.commit(instance.id, commit_between(instance, moved), if_version=instance.version)
+        except FormConflictError:  # Somebody else did the same.
+            return await self._adapter.get(instance.id) or instance
+
+    async def _save(self, before: Instance, outcome: Outcome) -> Outcome:
+        commit = commit_between(before, outcome.instance)
+        saved = await self._adapter.commit(before.id, commit, if_version=before.version)
+        return replace(outcome, instance=saved)
+
+    async def _follow(self, form: Form[Any], first: Outcome, around: Surroundings) -> Saved:
+        """Run what rose, and what rises from that, until nothing does."""
+        outcome = first
+        failed: list[str] = []
+        self._told(Opened(form=form, instance=first.instance, now=first.evaluation))
+        while outcome.batch_id is not None:
+            mark = (outcome.instance.id, outcome.batch_id)
+            self._running.add(mark)
+            try:
+                ran = await self._dispatcher.run(form, outcome.instance, outcome.instance.pending[mark[1]], around)
+                failed += ran.failed
+                outcome = await self._conclude(form, outcome, mark[1], ran.effects)
+            except (FormError, StoreError) as exc:
+                raise FormPostCommitError(outcome.instance, exc) from exc
+            finally:
+                self._running.discard(mark)
+            self._told(Opened(form=form, instance=outcome.instance, now=outcome.evaluation))
+        return Saved(form=form, instance=outcome.instance, now=outcome.evaluation, first=first, failed=tuple(failed))
+
+    async def _conclude(self, form: Form[Any], ran: Outcome, batch_id: str, effects: Any) -> Outcome:
+        stamp = Stamp(at=self._now(), provenance=Provenance(source=f"form:{form.id}", actor="executor"))
+        for left in range(RETRIES, -1, -1):
+            # Read anew: the journal grew, and others may have written meanwhile.
+            instance = await self._adapter.get(ran.instance.id) or ran.instance
+            if batch_id not in instance.pending:  # Abandoned or resolved meanwhile: nobody waits for its effects.
+                return Outcome(instance=instance, evaluation=evaluate(form, instance))
+            try:
+                saved = await self._save(instance, conclude(form, instance, batch_id, effects, stamp))
+                break
+            except FormConflictError:
+                if not left:
+                    raise
+        return saved

@@ -1,0 +1,107 @@
+"""Forms on an agent: the tools, the status line with every model call, and what is to be taken up before a request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from agents.core.abort import AbortSignal
+from agents.core.glove import Glove
+from agents.core.selection import ToolSelection
+from agents.forms.adapter import FormAdapter
+from agents.forms.bridge import MemoryBridge
+from agents.forms.context import Deps
+from agents.forms.definition import Form
+from agents.forms.errors import FormDefinitionError, FormError, FormPostCommitError
+from agents.forms.record import Provenance
+from agents.forms.registry import FormRegistry
+from agents.forms.runner import FormRunner
+from agents.forms.tools import form_tools
+
+__all__ = ["MountedForms", "use_form_runner"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountedForms:
+    """An agent with forms."""
+
+    glove: Glove
+    runner: FormRunner
+
+
+def use_form_runner(
+    glove: Glove,
+    form: Form[Deps] | FormRegistry,
+    *,
+    store: FormAdapter,
+    deps: Deps | None = None,
+    subject: str | Callable[[], str] | None = None,
+    inject_status: bool = True,
+    tools: ToolSelection | None = None,
+    memory: MemoryBridge | None = None,
+    provenance: Provenance | None = None,
+    now: Callable[[], datetime] | None = None,
+    new_id: Callable[[], str] | None = None,
+) -> MountedForms:
+    """Give an agent forms.
+
+    Args:
+        glove: the agent.
+        form: the form, or a registry of several.
+        store: where instances are kept.
+        deps: what executors get as ``ctx.deps``.
+        subject: whose the forms are; the conversation's identifier by default. A function is asked anew each time.
+        inject_status: whether the model is shown the status line with every call.
+        tools: which of the tools the model has.
+        memory: the memories executors may write to.
+        provenance: whose writes are that do not say it.
+        now: dates what is written.
+        new_id: makes ids of instances.
+
+    Raises:
+        FormDefinitionError: the form is ill-defined, or its deps are not there; nothing was mounted.
+        ToolSelectionError: the selection names a tool there is not; nothing was mounted.
+        DefinitionError: a tool of such a name is there already.
+    """
+    if isinstance(form, Form):
+        if form.deps is not None and deps is None:
+            raise FormDefinitionError([form.id], f"form {form.id!r} needs deps: give it a {form.deps.__name__}")
+        registry = FormRegistry(form.build())
+    else:
+        registry = form
+    given: dict[str, Any] = {name: value for name, value in (("now", now), ("new_id", new_id)) if value is not None}
+    runner = FormRunner(
+        registry,
+        store,
+        subject=(lambda: glove.store.identifier) if subject is None else subject,
+        deps=deps,
+        memory=memory,
+        display=lambda: glove.display,
+        provenance=provenance,
+        **given,
+    )
+    glove.fold(*form_tools(runner), selection=tools)
+
+    async def prepare(_signal: AbortSignal) -> None:
+        try:
+            await runner.resume_hooks()
+        except (FormError, FormPostCommitError) as exc:
+            # Not the caller's fault: the status line goes on saying what is waited for.
+            logger.warning("executors of a form could not be resumed: %s", type(exc).__name__)
+
+    async def render(_signal: AbortSignal | None) -> str:
+        try:
+            return await runner.status_line()
+        except FormError as exc:
+            logger.warning("a form's status line could not be written: %s", type(exc).__name__)
+            return ""
+
+    glove.add_preparation(prepare)
+    if inject_status:
+        glove.add_context_provider(render)
+    return MountedForms(glove=glove, runner=runner)

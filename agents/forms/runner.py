@@ -1,0 +1,431 @@
+"""The runner: what may be done with forms, for tools and the application's own code.
+
+Above: ``tools``. Below: ``writes`` and ``engine`` decide, ``keeping`` saves, and only then do executors act.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+from agents.core.tool_context import ToolContext
+from agents.display import DisplayManager
+from agents.forms import writes
+from agents.forms.adapter import FormAdapter
+from agents.forms.bridge import MemoryBridge
+from agents.forms.dispatch import Surroundings
+from agents.forms.engine import Outcome, abandon, advance, resolve, start
+from agents.forms.errors import (
+    FormBlockedError,
+    FormNotFoundError,
+    FormStaleError,
+    FormValidationError,
+    ProvenanceRequiredError,
+)
+from agents.forms.keeping import Instances, Opened
+from agents.forms.question import Question, next_question
+from agents.forms.record import Entry, Instance, InstanceStatus, Provenance
+from agents.forms.registry import FormRegistry
+from agents.forms.report import FillReport, report_on
+from agents.forms.status_line import status_line
+from agents.forms.view import FormView, Scope, see, wait_message
+from agents.forms.writes import Stamp, Written
+
+__all__ = ["FormRunner", "Listener"]
+
+logger = logging.getLogger(__name__)
+
+Write: TypeAlias = Callable[[Opened, Stamp], Written]
+
+Listener: TypeAlias = Callable[[FormView], object]
+"""Takes how a form stands after every change that was saved; returns at once."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    return f"form_{uuid4().hex}"
+
+
+class FormRunner:
+    """The forms of one subject.
+
+    A write is saved before anything follows from it. What executors then do may take long; :attr:`question` and
+    listeners know of the write meanwhile. Where an ``instance_id`` may be given, the form that was written to last is
+    meant by default, abandoned ones left out.
+
+    Args:
+        registry: the forms there are.
+        adapter: where they are kept.
+        subject: whose they are; a function is asked anew each time.
+        deps: handed to executors.
+        memory: the memories executors may write to.
+        display: gives the screen there is, for writes outside a tool.
+        provenance: whose writes are that do not say it; the agent's by default.
+        now: dates what is written.
+        new_id: makes ids of instances, unique in the store.
+    """
+
+    def __init__(
+        self,
+        registry: FormRegistry,
+        adapter: FormAdapter,
+        *,
+        subject: str | Callable[[], str],
+        deps: Any = None,
+        memory: MemoryBridge | None = None,
+        display: Callable[[], DisplayManager | None] = lambda: None,
+        provenance: Provenance | None = None,
+        now: Callable[[], datetime] = _utc_now,
+        new_id: Callable[[], str] = _new_id,
+    ) -> None:
+        self.registry = registry
+        self.adapter = adapter
+        self._subject = subject
+        self._around = Surroundings(deps=deps, memory=memory or MemoryBridge())
+        self._display = display
+        self._provenance = provenance
+        self._now = now
+        self._new_id = new_id
+        self._question: Question | None = None
+        self._listeners: list[Listener] = []
+        self._instances = Instances(registry, adapter, subject=lambda: self.subject, now=now, told=self._note)
+
+    @property
+    def subject(self) -> str:
+        """Whose forms these are now."""
+        return self._subject() if callable(self._subject) else self._subject
+
+    @property
+    def question(self) -> Question | None:
+        """What is asked next, as far as this runner has seen; ``None`` when nothing is.
+
+        Known after every write, and after every model call's status line; :meth:`status` makes it known, too.
+        """
+        return self._question
+
+    def add_listener(self, listener: Listener) -> Callable[[], None]:
+        """Tell somebody of every change.
+
+        Returns:
+            A function that ends it. Idempotent.
+        """
+        self._listeners.append(listener)
+
+        def remove() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return remove
+
+    # ------------------------------------------------------------------------------------------------------- reading
+
+    async def status(self, instance_id: str | None = None) -> FormView:
+        """Look at the open step.
+
+        Raises:
+            FormNotFoundError: there is no such form.
+        """
+        return await self.inspect(Scope.OPEN, instance_id=instance_id)
+
+    async def inspect(
+        self, scope: Scope = Scope.OUTLINE, id: str | None = None, *, instance_id: str | None = None
+    ) -> FormView:
+        """Look at a step or field by id, or at everything.
+
+        Raises:
+            FormNotFoundError: there is no such form, step or field.
+        """
+        opened = await self._instances.open(instance_id)
+        if instance_id is None:
+            self._question = next_question(opened.instance, opened.now)
+        return see(opened.form, opened.instance, opened.now, scope, id)
+
+    async def values(self, instance_id: str | None = None) -> Mapping[str, Any]:
+        """Read the answers that hold, as values of their types.
+
+        Raises:
+            FormNotFoundError: there is no such form.
+        """
+        return (await self._instances.open(instance_id)).now.values
+
+    async def history(self, field: str, *, instance_id: str | None = None) -> Entry:
+        """Read all that was ever said to a question, and what of it is in force.
+
+        Raises:
+            FormNotFoundError: there is no such form or field.
+        """
+        opened = await self._instances.open(instance_id)
+        return opened.instance.entries.get(writes.find_field(opened.form, field).id, Entry())
+
+    async def status_line(self) -> str:
+        """Write where the open form stands and what is missing; empty when there is nothing to do."""
+        try:
+            opened = await self._instances.open()
+        except FormNotFoundError:
+            self._question = None
+            return ""
+        self._question = next_question(opened.instance, opened.now)
+        return status_line(opened.form, opened.instance, opened.now)
+
+    async def active_instance(self) -> Instance | None:
+        """Read the form that is meant when none is named; ``None``: there is none."""
+        try:
+            return (await self._instances.open()).instance
+        except FormNotFoundError:
+            return None
+
+    async def list(self, *, limit: int = 10) -> list[Instance]:
+        """Read the subject's instances, those first that were written to last."""
+        return await self.adapter.find(subject=self.subject, limit=limit)
+
+    # ------------------------------------------------------------------------------------------------------- writing
+
+    async def start(
+        self,
+        form_id: str,
+        seed: Mapping[str, Any] | None = None,
+        *,
+        provenance: Provenance | None = None,
+        tool: ToolContext | None = None,
+    ) -> FillReport:
+        """Begin a form, with what is known already.
+
+        Raises:
+            FormNotFoundError: there is no such form.
+            FormError: it cannot be; nothing was begun.
+        """
+        form = await self.registry.load(form_id)
+        stamp = self._stamp(provenance)
+        instance = Instance(
+            id=self._new_id(),
+            form=form.id,
+            form_version=form.version,
+            subject=self.subject,
+            status=InstanceStatus.ACTIVE,
+            created_at=stamp.at,
+            updated_at=stamp.at,
+            version=0,
+        )
+        written = writes.fill(form, instance, seed or {}, stamp)
+        saved = await self._instances.create(form, start(written.instance, form), self._surroundings(tool))
+        return report_on(saved, written)
+
+    async def fill(
+        self,
+        values: Mapping[str, Any],
+        *,
+        instance_id: str | None = None,
+        provenance: Provenance | None = None,
+        tool: ToolContext | None = None,
+    ) -> FillReport:
+        """Write answers, in any order and to any step; each is judged alone.
+
+        Args:
+            values: by field id or label.
+            instance_id: which form.
+            provenance: who writes, and from where.
+            tool: the call that writes, if one does.
+
+        Raises:
+            FormBlockedError: a checkpoint is at work.
+            FormError: it cannot be; nothing was written.
+            FormPostCommitError: it was written, and what was to follow failed.
+        """
+        return await self._write(
+            lambda opened, stamp: writes.fill(opened.form, opened.instance, values, stamp),
+            instance_id,
+            provenance,
+            tool,
+        )
+
+    async def revise(
+        self,
+        field: str,
+        value: Any,
+        *,
+        reason: str,
+        instance_id: str | None = None,
+        tool: ToolContext | None = None,
+    ) -> FillReport:
+        """Write another answer, and why; see :meth:`fill`."""
+        provenance = Provenance(source=self._source(), note=f"revision: {reason}"[: writes.REASON_LIMIT])
+        return await self.fill({field: value}, instance_id=instance_id, provenance=provenance, tool=tool)
+
+    async def skip(
+        self, field: str, reason: str, *, instance_id: str | None = None, tool: ToolContext | None = None
+    ) -> FillReport:
+        """Note that a question will not be answered, and why.
+
+        Raises:
+            FormValidationError: it may not be skipped, or there is no reason.
+            FormNotFoundError: there is no such form or field.
+        """
+        return await self._write(
+            lambda opened, stamp: writes.skip(opened.form, opened.instance, field, reason, stamp),
+            instance_id,
+            None,
+            tool,
+        )
+
+    async def retract(
+        self, field: str, *, instance_id: str | None = None, tool: ToolContext | None = None
+    ) -> FillReport:
+        """Withdraw an answer; the question is asked again.
+
+        Raises:
+            FormValidationError: there is nothing to withdraw.
+            FormNotFoundError: there is no such form or field.
+        """
+        return await self._write(
+            lambda opened, stamp: writes.retract(opened.form, opened.instance, field, stamp), instance_id, None, tool
+        )
+
+    async def undo(
+        self, field: str | None = None, *, instance_id: str | None = None, tool: ToolContext | None = None
+    ) -> FillReport:
+        """Let the answer before hold again: of a field, or of the one written last.
+
+        Raises:
+            FormValidationError: there is nothing to undo.
+        """
+        return await self._write(
+            lambda opened, stamp: writes.undo(opened.form, opened.instance, field), instance_id, None, tool
+        )
+
+    async def redo(
+        self, field: str | None = None, *, instance_id: str | None = None, tool: ToolContext | None = None
+    ) -> FillReport:
+        """Let the answer after hold again.
+
+        Raises:
+            FormValidationError: there is nothing to redo.
+        """
+        return await self._write(
+            lambda opened, stamp: writes.redo(opened.form, opened.instance, field), instance_id, None, tool
+        )
+
+    async def abandon(self, reason: str, *, instance_id: str | None = None) -> FormView:
+        """Close a form, whatever its state: also one that waits, or is stale.
+
+        Raises:
+            FormValidationError: it is closed already, or there is no reason.
+            FormNotFoundError: there is no such form.
+        """
+        if not reason.strip():
+            raise FormValidationError("give a reason for abandoning the form")
+
+        def decide(opened: Opened) -> Outcome:
+            _refuse_closed(opened.instance)
+            return Outcome(instance=abandon(opened.instance, reason.strip(), at=self._now()), evaluation=opened.now)
+
+        saved = await self._instances.change(instance_id, decide, self._around)
+        return see(saved.form, saved.instance, saved.now)
+
+    async def resolve_checkpoint(
+        self,
+        checkpoint: str,
+        *,
+        ok: bool,
+        values: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        instance_id: str | None = None,
+        provenance: Provenance | None = None,
+    ) -> FormView:
+        """Settle a checkpoint from outside, when its answer comes where its executor cannot wait for it.
+
+        Args:
+            checkpoint: which.
+            ok: whether it passed; if not, that is shown to the agent.
+            values: answers to write with it.
+            error: why it did not pass.
+            instance_id: which form.
+            provenance: who settles it.
+
+        Raises:
+            FormNotFoundError: there is no such form or checkpoint.
+            FormError: it cannot be; nothing was changed.
+        """
+        stamp = self._stamp(provenance)
+
+        def decide(opened: Opened) -> Outcome:
+            _refuse_closed(opened.instance)
+            _refuse_stale(opened)
+            return resolve(
+                opened.form, opened.instance, checkpoint, ok=ok, error=error, values=values or {}, stamp=stamp
+            )
+
+        saved = await self._instances.change(instance_id, decide, self._surroundings(None))
+        return see(saved.form, saved.instance, saved.now)
+
+    async def resume_hooks(self) -> None:
+        """Run executors that rose and have not all run, because the process ended or the work was stopped.
+
+        Each runs under the key it had, sees the answers it would have seen, and is not repeated if it had ended.
+
+        Raises:
+            FormPostCommitError: what was to follow failed again.
+        """
+        await self._instances.resume(self._surroundings(None))
+
+    # --------------------------------------------------------------------------------------------------------- within
+
+    async def _write(
+        self, write: Write, instance_id: str | None, provenance: Provenance | None, tool: ToolContext | None
+    ) -> FillReport:
+        stamp = self._stamp(provenance)
+        written: list[Written] = []
+
+        def decide(opened: Opened) -> Outcome:
+            _refuse_closed(opened.instance)
+            _refuse_stale(opened)
+            if opened.instance.blocked_on is not None:
+                raise FormBlockedError(opened.instance.blocked_on, wait_message(opened.form, opened.instance) or "")
+            written.append(write(opened, stamp))
+            return advance(opened.form, opened.now, written[-1].instance, at=stamp.at)
+
+        saved = await self._instances.change(instance_id, decide, self._surroundings(tool))
+        return report_on(saved, written[-1])
+
+    def _note(self, opened: Opened) -> None:
+        self._question = next_question(opened.instance, opened.now)
+        if self._listeners:
+            view = see(opened.form, opened.instance, opened.now, Scope.OUTLINE)
+            for listener in tuple(self._listeners):
+                try:
+                    listener(view)
+                except Exception:  # the boundary to foreign code
+                    logger.exception("a listener to forms raised; what follows from the change goes on")
+
+    def _surroundings(self, tool: ToolContext | None) -> Surroundings:
+        return Surroundings(
+            deps=self._around.deps,
+            memory=self._around.memory,
+            display=self._display() if tool is None else tool.display,
+            signal=None if tool is None else tool.signal,
+        )
+
+    def _stamp(self, provenance: Provenance | None) -> Stamp:
+        given = provenance or self._provenance or Provenance(source=self._source())
+        if not given.source.strip() or not given.actor.strip():
+            raise ProvenanceRequiredError("a write says whose it is: Provenance(source=…, actor=…)")
+        return Stamp(at=self._now(), provenance=given)
+
+    def _source(self) -> str:
+        return f"forms:{self.subject}"
+
+
+def _refuse_closed(instance: Instance) -> None:
+    if instance.status is InstanceStatus.ABANDONED:
+        why = f": {instance.closed_reason}" if instance.closed_reason else ""
+        raise FormValidationError(f"this form was abandoned{why}; start a new one")
+
+
+def _refuse_stale(opened: Opened) -> None:
+    if opened.instance.status is InstanceStatus.STALE:
+        raise FormStaleError(opened.form.id, opened.instance.form_version, opened.form.version)
