@@ -36,10 +36,8 @@ def talker(model: Model, *, now: Callable[[], datetime]) -> Glove:
             await asyncio.sleep(SLOW_S)
         return "three"
 
-    script = [["I am searching now. ", ScriptedCall(name="search")], "There are three of them."]
-    return Glove(model=ScriptedModel(script)).fold(
-        Tool(name="search", description="Searches.", input=Nothing, do=search)
-    )
+    model = ScriptedModel([["I am searching now. ", ScriptedCall(name="search")], "There are three of them."])
+    return Glove(model=model).fold(Tool(name="search", description="Searches.", input=Nothing, do=search))
 
 
 @pytest.mark.parametrize("output", ALL_OUTPUTS)
