@@ -30,7 +30,7 @@ _ROOT = Path(__file__).parent.parent.parent
 _IMPORT = """
 import time
 began = time.perf_counter(), time.process_time()
-import voice_server.turn
+import voice_server.serve
 took = time.perf_counter() - began[0], time.process_time() - began[1]
 from tests.bench.footprint import resident_kb
 print([*took, resident_kb()])
@@ -52,7 +52,7 @@ def figures() -> Iterator[Figure]:
         aim=f"≤ {IMPORT_S} s",
         measured=f"{took:.2f} s",
         good=took <= IMPORT_S,
-        how=f"voice_server.turn, best of 3 processes, wall clock; {cpu:.2f} s of CPU",
+        how=f"voice_server.serve, best of 3 processes, wall clock; {cpu:.2f} s of CPU",
     )
     yield Figure(
         what="memory before models",

@@ -11,6 +11,7 @@ from tests.bench.peers import driver, trial
 from tests.bench.peers.environments import EnvironmentMissingError, Peer
 from tests.bench.peers.ours import Ours
 from tests.bench.peers.sink import FRAME_S, Sink
+from tests.bench.peers.trial import Outcome, Trial
 from tests.bench.peers.vendors import LATENCY_S, RATE, seconds_of, speak, think
 from tests.fixtures.human import MissingPackageError
 
@@ -45,6 +46,41 @@ def test_our_side_runs_as_the_driver_runs_it(recordings: str) -> None:
     assert outcome.lost == 0
     assert len(outcome.lateness_s) == 4
     assert 0 < outcome.cpu < 1
+
+
+def test_what_was_seen_is_told_beside_the_others(recordings: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine where 40 calls of ours and 20 of theirs are on time, and everything of theirs takes twice."""
+    asked: list[tuple[str, int]] = []
+
+    def run(system: driver.System, asked_for: Trial) -> Outcome:
+        ours = system is driver.OURS
+        if asked_for.trial == "load":
+            asked.append((system.name, asked_for.calls))
+        late_s = 0.001 if asked_for.calls <= (40 if ours else 20) else 0.2
+        seen = 0.01 if ours else 0.02
+        return Outcome(
+            overhead_s=[seen, seen], after_s=[seen], silent_s=[seen], lateness_s=[late_s] * 4, cpu=seen, call_kb=100
+        )
+
+    monkeypatch.setattr(driver, "run", run)
+    monkeypatch.setattr(Peer, "prepare", lambda peer: None)
+    here = [replace(system, interpreter=driver.OURS.interpreter, imports=("json",)) for system in driver.SYSTEMS[1:]]
+    monkeypatch.setattr(driver, "SYSTEMS", (driver.OURS, *here))
+    told = {figure.what: figure for figure in driver.figures()}
+    assert sorted(asked) == [
+        ("LiveKit Agents", 16),
+        ("LiveKit Agents", 24),
+        ("Pipecat", 12),
+        ("Pipecat", 16),
+        ("ours", 32),
+        ("ours", 48),
+    ]
+    assert told["calls in one process"].measured == "32"
+    assert told["calls in one process"].good is False, "it is ahead, and short of the aim"
+    assert "LiveKit Agents 16 (0.5 ×), Pipecat 16 (0.5 ×)" in told["calls in one process"].how
+    overhead = told["overhead, as it comes, p50"]
+    assert (overhead.measured, overhead.good) == ("10 ms", True)
+    assert "LiveKit Agents 20 ms (2.0 ×), Pipecat 20 ms (2.0 ×)" in overhead.how
 
 
 def test_a_sink_says_how_late_each_frame_was() -> None:

@@ -59,7 +59,7 @@ class System:
         return cls(peer.name, peer.interpreter, peer.module, peer.imports, steps)
 
 
-OURS = System("ours", Path(sys.executable), "ours", ("voice_server.turn",), (32, 48, 64))
+OURS = System("ours", Path(sys.executable), "ours", ("voice_server.live",), (32, 48, 64))
 SYSTEMS = (OURS, System.of(LIVEKIT_AGENTS, (12, 16, 24)), System.of(PIPECAT, (8, 12, 16)))
 
 
@@ -211,11 +211,11 @@ def _imports() -> Iterator[Figure]:
             found[system.name].append((took, resident))
     best = {name: [min(each) for each in zip(*runs, strict=True)] for name, runs in found.items()}
     yield _beside(
-        "import of the server",
+        "import of what holds calls",
         "s",
         {name: took for name, (took, _) in best.items()},
         aim=0.7,
-        how=f"best of 3 processes; {', '.join(OURS.imports)} beside the least a server built on the others imports",
+        how=f"best of 3 processes; {', '.join(OURS.imports)}, and what a server on the others imports at least",
     )
     yield _beside(
         "memory before models",
