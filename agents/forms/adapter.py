@@ -1,6 +1,6 @@
 """Where instances are kept: what a store has to do, and one that forgets with the process.
 
-``agents.stores.conformance.forms`` holds what every adapter keeps to, as checks that any can be run through.
+``agents.forms.conformance`` holds what every adapter keeps to, as checks that any can be run through.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Commit:
 class FormAdapter(Protocol):
     """Keeps instances of any form and subject. What is given and returned is immutable."""
 
-    async def create(self, instance: Instance) -> Instance:
+    async def create(self, instance: Instance) -> None:
         """Keep a new instance.
 
         Raises:
@@ -75,11 +75,8 @@ class FormAdapter(Protocol):
         """
         ...
 
-    async def commit(self, instance_id: str, commit: Commit, *, if_version: int) -> Instance:
-        """Apply a commit to an instance that is at a version, and raise the version by one.
-
-        Returns:
-            The instance afterwards.
+    async def commit(self, instance_id: str, commit: Commit, *, if_version: int) -> None:
+        """Apply a commit to an instance that is at a version, and raise the version by one: :func:`apply_commit`.
 
         Raises:
             FormConflictError: it is at another version; nothing was changed.
@@ -157,11 +154,11 @@ class MemoryForms:
         self._written: dict[str, None] = {}
         """Ids, the one written to last at the end."""
 
-    async def create(self, instance: Instance) -> Instance:
+    async def create(self, instance: Instance) -> None:
         """Keep a new instance."""
         if instance.id in self._instances:
             raise FormConflictError(instance.id, 0, self._instances[instance.id].version)
-        return self._keep(instance)
+        self._keep(instance)
 
     async def get(self, instance_id: str) -> Instance | None:
         """Read an instance."""
@@ -186,23 +183,22 @@ class MemoryForms:
             and (statuses is None or instance.status in statuses)
         ][:limit]
 
-    async def commit(self, instance_id: str, commit: Commit, *, if_version: int) -> Instance:
+    async def commit(self, instance_id: str, commit: Commit, *, if_version: int) -> None:
         """Apply a commit to an instance that is at a version."""
         current = self._known(instance_id)
         if current.version != if_version:
             raise FormConflictError(instance_id, if_version, current.version)
-        return self._keep(apply_commit(current, commit))
+        self._keep(apply_commit(current, commit))
 
     async def record_dispatch(self, instance_id: str, key: str, dispatch: Dispatch) -> None:
         """Keep a line of the journal."""
         current = self._known(instance_id)
         self._instances[instance_id] = replace(current, dispatches={**current.dispatches, key: dispatch})
 
-    def _keep(self, instance: Instance) -> Instance:
+    def _keep(self, instance: Instance) -> None:
         self._instances[instance.id] = instance
         self._written.pop(instance.id, None)
         self._written[instance.id] = None
-        return instance
 
     def _known(self, instance_id: str) -> Instance:
         try:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from agents.core.errors import StoreError
-from agents.forms.adapter import FormAdapter, commit_between
+from agents.forms.adapter import FormAdapter, apply_commit, commit_between
 from agents.forms.definition import Form
 from agents.forms.dispatch import Dispatcher, Surroundings
 from agents.forms.engine import Outcome, conclude, migrate
@@ -107,8 +107,8 @@ class Instances:
 
     async def create(self, form: Form[Any], outcome: Outcome, around: Surroundings) -> Saved:
         """Keep a new instance, and let follow what follows."""
-        instance = await self._adapter.create(outcome.instance)
-        return await self._follow(form, replace(outcome, instance=instance), around)
+        await self._adapter.create(outcome.instance)
+        return await self._follow(form, outcome, around)
 
     async def change(self, instance_id: str | None, decide: Decide, around: Surroundings) -> Saved:
         """Change an instance, and let follow what follows.
@@ -163,15 +163,17 @@ class Instances:
             return instance
         stamp = Stamp(at=self._now(), provenance=Provenance(source=f"form:{form.id}", actor="system", note="migration"))
         moved = migrate(form, instance, stamp)
+        commit = commit_between(instance, moved)
         try:
-            return await self._adapter.commit(instance.id, commit_between(instance, moved), if_version=instance.version)
+            await self._adapter.commit(instance.id, commit, if_version=instance.version)
         except FormConflictError:  # Somebody else did the same.
             return await self._adapter.get(instance.id) or instance
+        return apply_commit(instance, commit)
 
     async def _save(self, before: Instance, outcome: Outcome) -> Outcome:
         commit = commit_between(before, outcome.instance)
-        saved = await self._adapter.commit(before.id, commit, if_version=before.version)
-        return replace(outcome, instance=saved)
+        await self._adapter.commit(before.id, commit, if_version=before.version)
+        return replace(outcome, instance=apply_commit(before, commit))
 
     async def _follow(self, form: Form[Any], first: Outcome, around: Surroundings) -> Saved:
         """Run what rose, and what rises from that, until nothing does."""

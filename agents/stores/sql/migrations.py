@@ -142,7 +142,45 @@ FACTS_STEP = (
     """,
 )
 
-STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP, CONTEXT_STEP, FACTS_STEP)
+FORMS_STEP = (
+    """
+    CREATE TABLE glove_forms (
+        namespace TEXT NOT NULL,
+        instance TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        form TEXT NOT NULL,
+        status TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        updated_at TEXT NOT NULL,
+        cursors TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        PRIMARY KEY (namespace, instance)
+    )
+    """,
+    "CREATE INDEX glove_forms_updated ON glove_forms (namespace, subject, updated_at)",
+    """
+    CREATE TABLE glove_form_revisions (
+        namespace TEXT NOT NULL,
+        instance TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        payload TEXT NOT NULL,
+        PRIMARY KEY (namespace, instance, seq),
+        FOREIGN KEY (namespace, instance) REFERENCES glove_forms (namespace, instance) ON DELETE CASCADE
+    )
+    """,
+    """
+    CREATE TABLE glove_form_dispatches (
+        namespace TEXT NOT NULL,
+        instance TEXT NOT NULL,
+        key TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        PRIMARY KEY (namespace, instance, key),
+        FOREIGN KEY (namespace, instance) REFERENCES glove_forms (namespace, instance) ON DELETE CASCADE
+    )
+    """,
+)
+
+STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP, CONTEXT_STEP, FACTS_STEP, FORMS_STEP)
 """The n-th step leads from version n - 1 to version n."""
 
 VERSION = len(STEPS)

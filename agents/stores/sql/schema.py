@@ -12,6 +12,9 @@ __all__ = [
     "context",
     "conversations",
     "facts",
+    "form_dispatches",
+    "form_revisions",
+    "forms",
     "goal_hooks",
     "goals",
     "inbox",
@@ -135,4 +138,36 @@ facts = Table(
     Column("scope", Text, primary_key=True),  # JSON: subject, context; hashed where it is long
     Column("version", BigInteger),
     Column("payload", Text),  # every revision: what one person says, always read together
+)
+
+forms = Table(
+    "glove_forms",
+    TABLES,
+    Column("namespace", Text, primary_key=True),
+    Column("instance", Text, primary_key=True),
+    Column("subject", Text),
+    Column("form", Text),
+    Column("status", Text),
+    Column("version", BigInteger),
+    Column("updated_at", Text),  # an instant, as above
+    Column("cursors", Text),  # by field: the place in force, and how many revisions there are
+    Column("payload", Text),  # the instance without what the two tables below hold
+)
+
+form_revisions = Table(
+    "glove_form_revisions",
+    TABLES,
+    Column("namespace", Text, primary_key=True),
+    Column("instance", Text, primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("payload", Text),
+)
+
+form_dispatches = Table(
+    "glove_form_dispatches",
+    TABLES,
+    Column("namespace", Text, primary_key=True),
+    Column("instance", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("payload", Text),
 )
