@@ -64,7 +64,7 @@ class Pipecat:
 
     async def connect(self, line: Line) -> PipecatCall:
         """Begin a call."""
-        params = VADParams(stop_secs=HOLD_S, **({"start_secs": 0.0} if self._fastest else {}))
+        params = VADParams(stop_secs=HOLD_S, **({"start_secs": 0.0, "min_volume": 0.0} if self._fastest else {}))
         user, assistant = LLMContextAggregatorPair(
             LLMContext(),
             user_params=LLMUserAggregatorParams(
