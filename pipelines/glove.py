@@ -6,8 +6,8 @@ Above: the cascade drives a ``Responder``. Below: a :class:`Glove` runs requests
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeAlias
 
 from agents.core.abort import AbortSignal
@@ -92,7 +92,8 @@ class GloveResponder:
 
     async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:
         """Make a sentence said without the model part of the conversation."""
-        await self._glove.record(text, interrupted=interrupted)
+        with _explained("what was said could not be kept"):
+            await self._glove.record(text, interrupted=interrupted)
 
     def watch(self, on_result: Callable[[], None], on_said: Callable[[str], None]) -> None:
         """Be called when something happens behind the conversation."""
@@ -108,7 +109,8 @@ class GloveResponder:
     async def aclose(self) -> None:
         """End slow tools, wait for those that may not be ended, and let the agent go. Idempotent."""
         try:
-            await self._glove.aclose()
+            with _explained("what was at work could not be ended"):
+                await self._glove.aclose()
         finally:
             for leave in self._leave:
                 leave()
@@ -213,7 +215,8 @@ class _Reply:
     async def settle(self, heard: str, *, interrupted: bool) -> None:
         """Lay what was heard over the reply's messages."""
         try:
-            await self._request.settle(heard, interrupted=interrupted)
+            with _explained("what was heard could not be kept"):
+                await self._request.settle(heard, interrupted=interrupted)
         finally:
             self._settled.set()
 
@@ -248,6 +251,15 @@ class _Reply:
                 raise failure
             finally:
                 del failure  # Its traceback holds this frame: together they would be a cycle.
+
+
+@contextmanager
+def _explained(trouble: str) -> Iterator[None]:
+    """Pass on an agent's errors with their sentences; others may quote the caller."""
+    try:
+        yield
+    except GloveError as exc:
+        raise ResponderError(f"{trouble}: {exc}") from exc
 
 
 _Channel: TypeAlias = asyncio.Queue[ResponderEvent | None]

@@ -16,8 +16,10 @@ async def test_killed_before_any_commit_the_conversation_goes_on_and_nothing_is_
     await die_and_go_on(database_url, tmp_path, "before")
 
 
-async def test_killed_right_after_any_commit_the_conversation_goes_on_as_well(sqlite_url: str, tmp_path: Path) -> None:
-    await die_and_go_on(sqlite_url, tmp_path, "after")
+async def test_killed_right_after_any_commit_the_conversation_goes_on_as_well(
+    database_url: str, tmp_path: Path
+) -> None:
+    await die_and_go_on(database_url, tmp_path, "after")
 
 
 async def die_and_go_on(database_url: str, tmp_path: Path, moment: Moment) -> None:
