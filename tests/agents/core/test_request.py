@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Callable, Coroutine
+from inspect import iscoroutinefunction
+from itertools import count
+from typing import Any, cast
 
 import pytest
 
@@ -11,9 +14,11 @@ from agents.core.events import EventType
 from agents.core.messages import Message, Usage
 from agents.core.prompt import INTERRUPTED_NOTE
 from agents.core.request import TURN_LIMIT_TEXT
+from agents.core.store import Store
 from agents.core.tools import Tool, ToolContext
 from agents.models.openai_wire import write_messages
 from agents.models.scripted import ScriptedCall, ScriptedModel
+from agents.stores.memory import MemoryStore
 from tests.agents.core.scenes import Anything, Diary, echo, hanging, outline, talking
 from tests.agents.models.completions_server import complaints
 
@@ -393,8 +398,33 @@ async def test_context_providers_may_return_messages() -> None:
     assert outline(model.requests[0].messages) == ["user: Hello", "[runtime] a", "[runtime] b"]
 
 
-@pytest.mark.parametrize("ticks", range(36))
-async def test_abort_at_any_moment_leaves_a_conversation_the_wire_accepts(ticks: int) -> None:
+class Yielding:
+    """A store whose operations can be interrupted before they begin and after they are done, as a database's can."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self.store, name)
+        return self._yielding(attribute) if iscoroutinefunction(attribute) else attribute
+
+    def _yielding(self, operation: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Coroutine[Any, Any, Any]]:
+        async def yielding(*args: Any, **kwargs: Any) -> Any:
+            await asyncio.sleep(0)
+            result = await operation(*args, **kwargs)
+            await asyncio.sleep(0)
+            return result
+
+        return yielding
+
+
+async def aborted_after(ticks: int) -> tuple[str, str]:
+    """Abort a request at a moment, look at what is left of it, and go on.
+
+    Returns:
+        What the store held, and how the request ended.
+    """
+
     async def pause() -> None:
         await asyncio.sleep(0)
 
@@ -412,6 +442,7 @@ async def test_abort_at_any_moment_leaves_a_conversation_the_wire_accepts(ticks:
         [pause, "Let me ", pause, "see. ", pause, call, pause, call],
         [pause, "It is ", pause, "done."],
         tools=(Tool(name="slow", description="", input=Anything, do=slow),),
+        store=cast(Store, Yielding()),
     )
     glove.add_context_provider(context)
     signal = AbortSignal()
@@ -422,6 +453,7 @@ async def test_abort_at_any_moment_leaves_a_conversation_the_wire_accepts(ticks:
     signal.abort()
     (outcome,) = await asyncio.gather(running, return_exceptions=True)
     assert isinstance(outcome, (AbortError, Message)), outcome
+    held = " / ".join(outline(await glove.store.get_messages()))
     said = "".join(message.text for message in request.replies) + request.partial
     await request.settle(said[: len(said) // 2], interrupted=True)
 
@@ -432,3 +464,22 @@ async def test_abort_at_any_moment_leaves_a_conversation_the_wire_accepts(ticks:
     assert [message["content"] for message in wire if message["content"] in ("Go", "Next")] == ["Go", "Next"]
     shown = "".join(message["content"] or "" for message in wire if message["role"] == "assistant")
     assert shown.replace(" ", "") == said[: len(said) // 2].replace(" ", "")
+    return held, type(outcome).__name__
+
+
+async def test_abort_at_any_moment_leaves_whole_rounds_in_the_store_and_a_conversation_the_wire_accepts() -> None:
+    met: dict[str, None] = {}
+    for ticks in count():
+        held, outcome = await aborted_after(ticks)
+        met[held] = None
+        if outcome == "Message":
+            break
+    calls = "user: Go / agent: Let me see.  +slow +slow / results slow="
+    assert list(met) == [
+        "user: Go",
+        f"{calls}aborted,slow=aborted",
+        f"{calls}success,slow=aborted",
+        f"{calls}success,slow=success",
+        f"{calls}success,slow=success / agent: It is done.",
+    ]
+    assert ticks > 30, "every wait of the request was met"
