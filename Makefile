@@ -43,6 +43,7 @@ lint: $(READY)  ## check style, formatting, types and import layers
 format: $(READY)  ## rewrite the sources in the house style
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
+	@[ ! -d $(WEB)/node_modules ] || npm --prefix $(WEB) run --silent format
 
 bench: $(READY) prompts  ## measure this machine beside the aims; ARGS=peers: LiveKit Agents and Pipecat beside us
 	@$(BIN)/python -m tests.bench $(ARGS)

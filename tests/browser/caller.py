@@ -76,7 +76,7 @@ class Caller:
     def close(self) -> None:
         """Leave; a fault in the page is a fault of the test."""
         self.page.context.close()
-        assert not self.faults
+        assert not self.faults, self.faults
 
     def button(self, name: str) -> Locator:
         """Find a button by its name."""

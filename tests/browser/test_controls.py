@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -131,6 +133,35 @@ def test_the_page_fits_a_phone_and_the_dark(
     assert not caller.complaints(axe)
     caller.photograph(pictures, "phone")
     caller.page.screenshot(path=pictures / "phone-whole.png", full_page=True)
+
+
+def test_the_agent_stops_at_the_press_of_a_button(server: str, sit_down: Callable[..., Caller]) -> None:
+    caller = sit_down(server)
+    caller.call()
+    caller.speak("what-can-you-do")
+    caller.sees("The agent speaks")
+    caller.page.wait_for_timeout(1000)
+    caller.button("Stop speaking").click()
+    caller.wait(lambda: caller.told("spoken"))
+    (cut,) = caller.told("spoken")
+    assert cut["interrupted"]
+    assert 0 < len(cut["heard"]) < len(cut["text"]) / 4
+    caller.sees("The agent listens")
+    expect(caller.button("Stop speaking")).to_be_disabled()
+
+
+def test_a_page_that_is_left_hangs_up(server: str, sit_down: Callable[..., Caller]) -> None:
+    caller = sit_down(server)
+    caller.call()
+    before = _calls(server)
+    caller.page.goto(f"{server}/health")
+    caller.wait(lambda: _calls(server) == before - 1, within_ms=2_000)
+
+
+def _calls(server: str) -> int:
+    """Ask how many calls there are, with those that wait for their client to come back."""
+    with urllib.request.urlopen(f"{server}/ready", timeout=5) as answer:
+        return int(json.load(answer)["calls"])
 
 
 def test_a_call_needs_no_mouse(server: str, sit_down: Callable[..., Caller]) -> None:

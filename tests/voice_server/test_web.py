@@ -49,6 +49,10 @@ def test_the_page_s_types_fit(npm: str) -> None:
     _run(npm, "check")
 
 
+def test_the_page_is_formatted(npm: str) -> None:
+    _run(npm, "formatted")
+
+
 def test_the_lock_pins_every_package_and_names_no_host() -> None:
     package = json.loads((WEB / "package.json").read_text())
     for name, version in {**package["dependencies"], **package["devDependencies"]}.items():

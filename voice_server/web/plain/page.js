@@ -25,7 +25,8 @@ class Call {
     }
     await this.recorder.audioWorklet.addModule("sound.js");
     const capture = new AudioWorkletNode(this.recorder, "capture", { numberOfOutputs: 0 });
-    capture.port.onmessage = ({ data }) => this.ready && this.socket.readyState === WebSocket.OPEN && this.socket.send(data);
+    capture.port.onmessage = ({ data }) =>
+      this.ready && this.socket.readyState === WebSocket.OPEN && this.socket.send(data);
     this.recorder.createMediaStreamSource(this.microphone).connect(capture);
     this.connect();
   }
@@ -69,7 +70,8 @@ class Call {
     if (type === "error") return show(data.message);
     if (type === "turn") return line(`${call}/turn/${data.turn}`, "You", data.text);
     if (type === "heard") return line(`${call}/${data.utterance}`, "Agent", data.text);
-    if (type === "spoken") line(`${call}/${data.utterance}`, "Agent", data.heard, data.interrupted ? "interrupted" : "heard");
+    if (type === "spoken")
+      line(`${call}/${data.utterance}`, "Agent", data.heard, data.interrupted ? "interrupted" : "heard");
     if (type === "ended") this.over = data.reason;
   }
 
@@ -109,7 +111,10 @@ class Call {
     for (const track of this.microphone.getTracks()) track.stop();
     void this.recorder.close();
     void this.loudspeaker?.close();
-    ended(this.over ? `The call is over: ${this.over}.` : (CLOSES[code] ?? (reason || "The server does not answer.")), code === 4401);
+    ended(
+      this.over ? `The call is over: ${this.over}.` : (CLOSES[code] ?? (reason || "The server does not answer.")),
+      code === 4401,
+    );
   }
 }
 

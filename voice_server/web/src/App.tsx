@@ -59,10 +59,13 @@ export function App() {
                 onMode={setMode}
                 resumable={call.conversation !== null}
                 busy={phase === "connecting"}
+                focus={ending !== null}
                 onStart={(goOn) => start(goOn)}
               />
             )}
-            <Alerts sentences={[call.trouble, endingSentence(ending), inCall ? (view.failure?.message ?? null) : null]} />
+            <Alerts
+              sentences={[call.trouble, endingSentence(ending), inCall ? (view.failure?.message ?? null) : null]}
+            />
             {inCall && <LevelMeter client={client} muted={call.muted} />}
             <details className="microphone">
               <summary>Microphone</summary>

@@ -23,7 +23,7 @@ export class Framer {
   push(samples: Float32Array): Int16Array<ArrayBuffer>[] {
     const frames: Int16Array<ArrayBuffer>[] = [];
     this.resampler.write(samples);
-    for (let count; (count = this.resampler.read(this.scratch)) > 0; ) {
+    for (let count; (count = this.resampler.read(this.scratch)) > 0;) {
       for (let i = 0; i < count; i++) {
         this.frame[this.filled++] = int16(this.scratch[i]!);
         if (this.filled < FRAME) continue;

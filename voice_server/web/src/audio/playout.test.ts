@@ -44,7 +44,10 @@ describe("what is played", () => {
 
   it("goes on at the very sample where it was paused", () => {
     const queue = playout();
-    queue.push(0, Int16Array.from({ length: 4 * BLOCK }, (_, n) => n * 32));
+    queue.push(
+      0,
+      Int16Array.from({ length: 4 * BLOCK }, (_, n) => n * 32),
+    );
     render(queue, 1);
     queue.pause();
     expect(render(queue, 3).heard.every((sample) => sample === 0)).toBe(true);
@@ -91,7 +94,8 @@ describe("reports", () => {
     expect(reports.length).toBeGreaterThanOrEqual(10);
     expect(reports.length).toBeLessThanOrEqual(11);
     expect(reports.at(-1)).toEqual({ epoch: 0, ms: 1000, final: false });
-    for (const [index, report] of reports.entries()) if (index) expect(report.ms).toBeGreaterThan(reports[index - 1]!.ms);
+    for (const [index, report] of reports.entries())
+      if (index) expect(report.ms).toBeGreaterThan(reports[index - 1]!.ms);
   });
 
   it("are silent while nothing is played", () => {

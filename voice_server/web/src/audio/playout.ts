@@ -108,7 +108,7 @@ export class Playout {
 
   private play(out: Float32Array): number {
     let played = 0;
-    for (let part; (part = this.parts[0]) && played < out.length; ) {
+    for (let part; (part = this.parts[0]) && played < out.length;) {
       played += part.source.read(out, played, true);
       if (played === out.length || this.parts.length === 1) break;
       this.send(this.account(part, true));

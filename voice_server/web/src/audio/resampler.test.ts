@@ -10,7 +10,7 @@ function through(resampler: Resampler, samples: Float32Array, block: number): Fl
   const out: number[] = [];
   const scratch = new Float32Array(700);
   const drain = (toTheEnd: boolean) => {
-    for (let count; (count = resampler.read(scratch, 0, toTheEnd)) > 0; ) out.push(...scratch.subarray(0, count));
+    for (let count; (count = resampler.read(scratch, 0, toTheEnd)) > 0;) out.push(...scratch.subarray(0, count));
   };
   for (let from = 0; from < samples.length; from += block) {
     resampler.write(samples.subarray(from, from + block));

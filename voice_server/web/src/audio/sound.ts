@@ -31,7 +31,9 @@ export class Sound {
       this.tellLatency();
     };
     // A phone call, or another page, may stop the context: go on as soon as the browser lets us.
-    context.onstatechange = () => void (context.state === "suspended" && context.resume());
+    context.onstatechange = () => {
+      if (context.state !== "running" && context.state !== "closed") context.resume().catch(() => undefined);
+    };
     this.tellLatency();
   }
 
@@ -49,7 +51,11 @@ export class Sound {
         context.audioWorklet.addModule(playbackUrl),
         context.resume(),
       ]);
-      const capture = new AudioWorkletNode(context, "capture", { numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit" });
+      const capture = new AudioWorkletNode(context, "capture", {
+        numberOfOutputs: 0,
+        channelCount: 1,
+        channelCountMode: "explicit",
+      });
       const playback = new AudioWorkletNode(context, "playback", { numberOfInputs: 0, outputChannelCount: [1] });
       playback.connect(context.destination);
       const sound = new Sound(context, capture, playback, listener);

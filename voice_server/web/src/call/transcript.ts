@@ -1,6 +1,13 @@
 /** What was said: the caller's words as they became turns, and the agent's as far as they were heard. */
 
-import type { CallerTurn, CallerWords, IgnoredSound, UtteranceBegun, UtteranceClosed, UtteranceHeard } from "../protocol/wire";
+import type {
+  CallerTurn,
+  CallerWords,
+  IgnoredSound,
+  UtteranceBegun,
+  UtteranceClosed,
+  UtteranceHeard,
+} from "../protocol/wire";
 
 /** Recognised, and no turn yet. */
 export type Words = CallerWords;
@@ -66,7 +73,9 @@ function agentId(call: string, utterance: number): string {
 
 /** Put a line where the one of its id stands, or at the end. */
 function set(lines: readonly Line[], line: Line): Line[] {
-  return lines.some(({ id }) => id === line.id) ? lines.map((old) => (old.id === line.id ? line : old)) : add(lines, line);
+  return lines.some(({ id }) => id === line.id)
+    ? lines.map((old) => (old.id === line.id ? line : old))
+    : add(lines, line);
 }
 
 function add(lines: readonly Line[], line: Line): Line[] {

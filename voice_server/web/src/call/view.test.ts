@@ -32,7 +32,10 @@ function texts(view: CallView): string[] {
 
 describe("what the caller said", () => {
   it("is words until it is a turn", () => {
-    const partial = after(["speech", { speaking: true, segment: 1 }], ["words", { segment: 1, text: "what", final: false }]);
+    const partial = after(
+      ["speech", { speaking: true, segment: 1 }],
+      ["words", { segment: 1, text: "what", final: false }],
+    );
     expect(partial.words.map(({ text }) => text)).toEqual(["what"]);
     expect(partial.lines).toEqual([]);
     const turn = after(
@@ -76,7 +79,10 @@ describe("what the agent said", () => {
     const cut = after(
       begun,
       ["heard", { utterance: 4, text: "It is" }],
-      ["spoken", { utterance: 4, kind: "reply", turn: 0, text: "It is ten o'clock.", heard: "It is ten", interrupted: true }],
+      [
+        "spoken",
+        { utterance: 4, kind: "reply", turn: 0, text: "It is ten o'clock.", heard: "It is ten", interrupted: true },
+      ],
     );
     expect(cut.lines).toMatchObject([{ by: "agent", text: "It is ten", state: "interrupted" }]);
     expect(JSON.stringify(cut)).not.toContain("o'clock");
@@ -92,7 +98,10 @@ describe("what the agent said", () => {
   });
 
   it("was never said when nothing of it was heard", () => {
-    const view = after(begun, ["spoken", { utterance: 4, kind: "reply", turn: 0, text: "Hm.", heard: "", interrupted: true }]);
+    const view = after(begun, [
+      "spoken",
+      { utterance: 4, kind: "reply", turn: 0, text: "Hm.", heard: "", interrupted: true },
+    ]);
     expect(view.lines).toEqual([]);
   });
 
@@ -104,7 +113,14 @@ describe("what the agent said", () => {
 describe("a call that comes back", () => {
   it("goes on as if nothing had happened, if the server kept it", () => {
     const before = after(["turn", { turn: 0, text: "Hello." }], ["slots", { slots: [] }]);
-    const view = reduce(before, { v: 1, seq: null, call: "k", t_ms: 0, type: "ready", data: { ...READY, resumed: true } });
+    const view = reduce(before, {
+      v: 1,
+      seq: null,
+      call: "k",
+      t_ms: 0,
+      type: "ready",
+      data: { ...READY, resumed: true },
+    });
     expect(view.lines).toBe(before.lines);
   });
 

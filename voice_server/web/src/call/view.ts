@@ -76,7 +76,10 @@ export function reduce(view: CallView, event: Event): CallView {
     case "slots":
       return { ...view, slots: event.data.slots };
     case "latency":
-      return { ...view, turns: [...view.turns.filter(({ turn }) => turn !== event.data.turn), event.data].slice(-KEPT) };
+      return {
+        ...view,
+        turns: [...view.turns.filter(({ turn }) => turn !== event.data.turn), event.data].slice(-KEPT),
+      };
     case "error":
       return { ...view, failure: event.data };
     case "ended":

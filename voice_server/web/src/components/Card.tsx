@@ -22,7 +22,12 @@ export function Card({ slot, resolve, reject }: SlotProps) {
       {slot.state === "waiting" ? (
         <div className="buttons">
           {choices.map(({ label, value }, index) => (
-            <button key={index} type="button" className={choices.length === 1 ? "primary" : ""} onClick={() => resolve(value)}>
+            <button
+              key={index}
+              type="button"
+              className={choices.length === 1 ? "primary" : ""}
+              onClick={() => resolve(value)}
+            >
               {label}
             </button>
           ))}

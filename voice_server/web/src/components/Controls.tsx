@@ -17,6 +17,8 @@ export function StartControls(props: {
   /** Whether there is a conversation to go on with. */
   resumable: boolean;
   busy: boolean;
+  /** Whether a call has just ended here: then the keys begin where its buttons were. */
+  focus: boolean;
   onStart: (goOn: boolean) => void;
 }) {
   return (
@@ -32,7 +34,13 @@ export function StartControls(props: {
         ))}
       </fieldset>
       <div className="buttons">
-        <button type="button" className="primary large" disabled={props.busy} onClick={() => props.onStart(props.resumable)}>
+        <button
+          type="button"
+          className="primary large"
+          autoFocus={props.focus}
+          disabled={props.busy}
+          onClick={() => props.onStart(props.resumable)}
+        >
           {props.resumable ? "Go on talking" : "Start talking"}
         </button>
         {props.resumable && (
@@ -50,7 +58,11 @@ export function CallControls({ client, call, mode }: { client: VoiceClient; call
   const speaking = call.view.agent === "speaking";
   return (
     <div className="controls">
-      {mode === "manual" ? <TalkButton client={client} live={call.phase === "live"} /> : <MuteButton client={client} muted={call.muted} />}
+      {mode === "manual" ? (
+        <TalkButton client={client} live={call.phase === "live"} />
+      ) : (
+        <MuteButton client={client} muted={call.muted} />
+      )}
       <div className="buttons">
         <button type="button" disabled={!speaking} onClick={() => client.interrupt()}>
           Stop speaking
@@ -65,7 +77,13 @@ export function CallControls({ client, call, mode }: { client: VoiceClient; call
 
 function MuteButton({ client, muted }: { client: VoiceClient; muted: boolean }) {
   return (
-    <button type="button" className="large toggle" aria-pressed={muted} onClick={() => (muted ? client.unmute() : client.mute())}>
+    <button
+      type="button"
+      className="large toggle"
+      autoFocus
+      aria-pressed={muted}
+      onClick={() => (muted ? client.unmute() : client.mute())}
+    >
       {muted ? "Unmute" : "Mute"}
     </button>
   );
@@ -80,7 +98,15 @@ function TalkButton({ client, live }: { client: VoiceClient; live: boolean }) {
   const { state, talking: on, button } = usePushToTalk({ enabled: live, onTalk, onDone });
   return (
     <>
-      <button type="button" className="large talk" disabled={!live} aria-pressed={on} aria-describedby="talk-hint" {...button}>
+      <button
+        type="button"
+        className="large talk"
+        autoFocus
+        disabled={!live}
+        aria-pressed={on}
+        aria-describedby="talk-hint"
+        {...button}
+      >
         {state === "switched" ? "Talking: press to send" : on ? "Talking …" : "Hold to talk"}
       </button>
       <p id="talk-hint" className="hint">

@@ -17,6 +17,10 @@ export function Fields({ value }: { value: unknown }) {
 
 /** `book_table` and `bookTable` as a person would write them. */
 export function words(name: string): string {
-  const spaced = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/[_\s]+/g, " ").trim().toLowerCase();
+  const spaced = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/[_\s]+/g, " ")
+    .trim()
+    .toLowerCase();
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }

@@ -13,7 +13,14 @@ export function KeyForm({ wrong, onKey }: { wrong: boolean; onKey: (key: string)
     >
       <label className="field">
         <span>{wrong ? "That key is not the server’s: try again" : "This server wants a key"}</span>
-        <input type="password" autoFocus autoComplete="current-password" value={key} maxLength={512} onChange={({ target }) => setKey(target.value)} />
+        <input
+          type="password"
+          autoFocus
+          autoComplete="current-password"
+          value={key}
+          maxLength={512}
+          onChange={({ target }) => setKey(target.value)}
+        />
       </label>
       <button type="submit" className="primary" disabled={!key}>
         Start with this key

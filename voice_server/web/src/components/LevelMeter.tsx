@@ -11,14 +11,37 @@ export function LevelMeter({ client, muted }: { client: VoiceClient; muted: bool
   return (
     <div className="meters" data-muted={muted}>
       <Meter name="Level" share={loud} shown={level > 0 ? `−${Math.round(-20 * Math.log10(level))} dB` : "–"} />
-      <Meter name="Speech" share={probability} shown={`${Math.round(100 * probability)} %`} speech={probability >= 0.5} />
+      <Meter
+        name="Speech"
+        share={probability}
+        shown={`${Math.round(100 * probability)} %`}
+        speech={probability >= 0.5}
+      />
     </div>
   );
 }
 
-function Meter({ name, share, shown, speech = false }: { name: string; share: number; shown: string; speech?: boolean }) {
+function Meter({
+  name,
+  share,
+  shown,
+  speech = false,
+}: {
+  name: string;
+  share: number;
+  shown: string;
+  speech?: boolean;
+}) {
   return (
-    <div className="meter" role="meter" aria-label={name} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * share)} aria-valuetext={shown}>
+    <div
+      className="meter"
+      role="meter"
+      aria-label={name}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(100 * share)}
+      aria-valuetext={shown}
+    >
       <span>{name}</span>
       <span className="bar" data-speech={speech}>
         <span style={{ transform: `scaleX(${share})` }} />

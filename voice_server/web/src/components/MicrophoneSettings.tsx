@@ -31,7 +31,11 @@ export function MicrophoneSettings({ microphones, choice, choose }: MicrophoneSe
         <legend className="hidden">Treatment of the sound</legend>
         {TREATMENTS.map(({ name, label, hint }) => (
           <label key={name} className="check">
-            <input type="checkbox" checked={choice[name]} onChange={({ target }) => choose({ [name]: target.checked })} />
+            <input
+              type="checkbox"
+              checked={choice[name]}
+              onChange={({ target }) => choose({ [name]: target.checked })}
+            />
             <span>
               {label} <small>{hint}</small>
             </span>

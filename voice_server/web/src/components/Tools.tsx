@@ -8,7 +8,8 @@ const STATUS = { running: "at work", success: "done", error: "failed", aborted: 
 
 /** What the agent does besides talking. */
 export function Tools({ tools }: { tools: readonly ToolActivity[] }) {
-  if (tools.length === 0) return <p className="empty">Nothing yet. When the agent looks something up or does something, you see it here.</p>;
+  if (tools.length === 0)
+    return <p className="empty">Nothing yet. When the agent looks something up or does something, you see it here.</p>;
   return (
     <ul className="tools">
       {tools

@@ -1,4 +1,4 @@
-import { useMemo, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useSyncExternalStore } from "react";
 
 import { VoiceClient, type CallSnapshot } from "../call/client";
 import type { LevelHeard } from "../protocol/wire";
@@ -14,6 +14,12 @@ export function socketUrl(): string {
 /** A call: what is known of it, drawn anew after every change, and the client that acts. */
 export function useCall(url: string = socketUrl()): { client: VoiceClient; call: CallSnapshot } {
   const client = useMemo(() => new VoiceClient(url), [url]);
+  useEffect(() => {
+    // Who leaves the page hangs up; else the server would wait for them to come back.
+    const leave = () => client.stop();
+    window.addEventListener("pagehide", leave);
+    return () => window.removeEventListener("pagehide", leave);
+  }, [client]);
   return { client, call: useSyncExternalStore(client.subscribe, client.snapshot) };
 }
 

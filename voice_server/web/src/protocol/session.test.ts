@@ -77,7 +77,11 @@ describe("a call begins", () => {
     [1013, "busy", { why: "busy" }],
     [4401, "the key is wrong", { why: "key" }],
     [4400, "rate: too small", { why: "refused", reason: "rate: too small" }],
-    [4409, "this conversation's call has a client", { why: "refused", reason: "this conversation's call has a client" }],
+    [
+      4409,
+      "this conversation's call has a client",
+      { why: "refused", reason: "this conversation's call has a client" },
+    ],
   ])("not, when it is closed with %i", (code, reason, ending) => {
     session.begin({}, 0);
     session.opened();
