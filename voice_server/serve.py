@@ -87,6 +87,7 @@ def server(front: Front) -> _Server:
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # nobody asks where a client is
             ws="websockets-sansio",
             ws_max_size=MOST_MESSAGE,
             ws_per_message_deflate=False,  # audio does not shrink, and every connection would keep a window for it
