@@ -17,6 +17,9 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from pipelines.audio.levels import rms
+from pipelines.audio.wav import read_wav
+from tests.fixtures.catalogue import fixture
 from tests.voice_server.phone import calling
 from tests.voice_server.serving import Served, ask, serving
 from voice_server.house import House
@@ -194,6 +197,28 @@ async def test_a_page_from_elsewhere_cannot_open_the_socket_of_a_server_without_
                 pass
         assert refused.value.response.status_code == 403
     assert served.ask("GET", "/ready", Host="rebound.example.org").status == 403
+
+
+async def test_the_readme_s_program_has_a_question_answered(
+    served: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run the listing as a user would paste it."""
+    listings = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    listing = next(code for code in listings if "/api/voice" in code)
+    assert len(listing.splitlines()) <= 50
+    scope: dict[str, Any] = {"__name__": "caller"}
+    exec(compile(listing, "caller.py", "exec", dont_inherit=True), scope)
+    answer = tmp_path / "answer.wav"
+    async with asyncio.timeout(20):
+        await scope["call"](served.voice, str(fixture("twelve-times-seven").path), str(answer))
+    assert capsys.readouterr().out.splitlines() == [
+        "caller: What is 12 times 7?",
+        "agent:  12 times 7 is 84.",
+        "ended: hung_up",
+    ]
+    voice = read_wav(answer)
+    assert voice.duration > 1
+    assert rms(voice.samples) > 0.01
 
 
 async def test_on_sigterm_calls_are_told_and_the_server_goes(tmp_path: Path) -> None:
