@@ -105,18 +105,24 @@ class Call:
         self._running.interrupt()
 
     def commit_turn(self) -> None:
-        """Answer what the caller has said, without waiting for more; a word in progress is waited for."""
+        """Answer what the caller has said, without waiting for more; a word in progress is waited for.
+
+        In manual turn taking this lets the button go, like ``mute``. When nothing was said, that is told as an event.
+        """
         self._running.commit_turn()
 
     def mute(self) -> None:
         """Do not listen to the caller; a word begun ends here, and its turn still ends. The agent goes on.
 
-        Idempotent.
+        In manual turn taking this lets the button go: what was said since ``unmute`` is a turn. Idempotent.
         """
         self._running.mute()
 
     def unmute(self) -> None:
-        """Listen to the caller from here on. Idempotent."""
+        """Listen to the caller from here on.
+
+        In manual turn taking this presses the button: an agent that speaks falls silent for good. Idempotent.
+        """
         self._running.unmute()
 
     def suspend(self) -> None:

@@ -41,8 +41,8 @@ class Gating(StrEnum):
     HARD = "hard"
     """The detector decides what is read, and the guards whose words it is."""
     SOFT = "soft"
-    """Everything is read, a click as well, and the guards decide alone. The first words of an interruption come up to
-    0.25 s earlier, and "no" is never too short; each click costs a decode."""
+    """Everything is read, a click as well, and the guards decide alone. No "no" is too short, and an engine that writes
+    from the first sound on writes up to 0.25 s earlier; each click costs a decode."""
     OFF = "off"
     """Everything is read and believed: for a line on which there is nothing but the caller, a headset say."""
 

@@ -1,11 +1,16 @@
-"""Whole conversations on virtual time: ears, gate, turn machine, agent, player and ledger together."""
+"""Whole conversations on virtual time: ears, gate, turn machine, agent, player and ledger together.
+
+Some are steered from outside while they go on: muted, committed, interrupted, narrated into, in both kinds of turn
+taking.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,7 +22,7 @@ from pipelines.cascade import CascadeSettings, Engines
 from pipelines.clock import VirtualClock
 from pipelines.events import CallEvent, EngineTrouble, SoundIgnored, TurnCommitted, UtteranceEnded, UtteranceStarted
 from pipelines.responder import OPEN_QUESTION, Expectation, ExpectationKind
-from pipelines.turns.settings import TurnSettings
+from pipelines.turns.settings import TurnSettings, TurnTaking
 from tests.pipelines.scripted import (
     WORD_S,
     Answer,
@@ -34,6 +39,8 @@ Event = TypeVar("Event")
 
 COMMANDS = ("stop", "wait", "no")
 SOUNDS = ("mm-hm", "okay", "right")
+AT_THE_BUTTON = {"mute", "unmute", "commit_turn"}
+"""What lets a button go that the caller still holds, or presses it and forgets it."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,17 @@ class Phrase:
     after_s: float | None
 
 
+Control: TypeAlias = Literal["mute", "unmute", "commit_turn", "interrupt", "narrate"]
+
+
+@dataclass(frozen=True)
+class Steered:
+    """What somebody outside does, and how long after the last thing they did."""
+
+    after_s: float
+    control: Control
+
+
 @dataclass(frozen=True)
 class Conversation:
     phrases: tuple[Phrase, ...]
@@ -57,6 +75,8 @@ class Conversation:
     partial_every_s: float | None
     voice_s: float
     greeting: str | None
+    turn_taking: TurnTaking = TurnTaking.AUTOMATIC
+    steering: tuple[Steered, ...] = ()
     broken_ears: frozenset[int] = frozenset()
     broken_voice: frozenset[int] = frozenset()
 
@@ -98,7 +118,7 @@ class Outcome:
 
         apology: Samples = np.full(500, 30_000, np.int16)
         turns = TurnSettings(far_field_ratio=0.0)
-        await Call(
+        call = Call(
             clock=self.clock,
             caller=caller,
             output=self.output,
@@ -110,9 +130,26 @@ class Outcome:
             ),
             responder=self.responder,
             tell=tell,
-            settings=CascadeSettings(turns=turns, greeting=story.greeting),
-        ).run()
+            settings=CascadeSettings(turns=turns, greeting=story.greeting, turn_taking=story.turn_taking),
+        )
+        if story.turn_taking is TurnTaking.MANUAL:
+            caller.attend(began=call.unmute, ended=call.mute)
+        steering = asyncio.create_task(self._steer(call, story.steering, story.turn_taking))
+        await call.run()
+        steering.cancel()
         self.track = self.output.track()
+
+    async def _steer(self, call: Call, steering: tuple[Steered, ...], taking: TurnTaking) -> None:
+        for number, steered in enumerate(steering):
+            await self.clock.sleep(steered.after_s)
+            match steered.control:
+                case "narrate":
+                    call.narrate(" ".join(letters("n", number, word) for word in range(5)) + ".")
+                case _:
+                    getattr(call, steered.control)()
+        if "unmute" in {steered.control for steered in steering} and taking is TurnTaking.MANUAL:
+            await self.clock.sleep(1)
+            call.mute()
 
     def all(self, kind: type[Event]) -> list[Event]:
         return [event for _, event in self.events if isinstance(event, kind)]
@@ -170,6 +207,16 @@ conversations = st.builds(
     greeting=st.sampled_from([None, "hello there what can be done"]),
 )
 
+steering = st.lists(
+    st.builds(
+        Steered,
+        after_s=st.floats(min_value=0.01, max_value=4),
+        control=st.sampled_from(get_args(Control)),
+    ),
+    min_size=1,
+    max_size=8,
+).map(tuple)
+
 
 thousands = settings(
     max_examples=2000,
@@ -192,6 +239,21 @@ def test_no_word_is_lost_or_answered_twice_every_utterance_ends_once_and_heard_i
     assert_words_are_answered_once(outcome)
     assert_utterances_end_once(outcome)
     assert_heard_was_played(outcome, spare=1 + (story.late_s > 0) * 2)
+
+
+@settings(parent=thousands, max_examples=300)
+@given(conversations, steering, st.sampled_from(TurnTaking))
+def test_whatever_is_done_to_a_call_from_outside_no_word_is_lost_or_answered_twice_and_it_ends(
+    story: Conversation, steering: tuple[Steered, ...], turn_taking: TurnTaking
+) -> None:
+    outcome = Outcome(replace(story, steering=steering, turn_taking=turn_taking))
+    assert_words_are_answered_once(outcome)
+    assert_utterances_end_once(outcome)
+    assert_heard_was_played(outcome, spare=1 + (story.late_s > 0) * 2)
+    # What was said to a closed microphone was not heard; whoever holds a button is heard as long as they hold it.
+    assert Counter(tally(outcome.recognizer.finals)) <= Counter(outcome.vocabulary)
+    if turn_taking is TurnTaking.MANUAL and not {steered.control for steered in steering} & AT_THE_BUTTON:
+        assert tally(outcome.recognizer.finals) == sorted(outcome.vocabulary)
 
 
 @given(conversations, st.frozensets(st.integers(0, 6), min_size=1), st.frozensets(st.integers(0, 6)))
