@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pipelines.audio.frame import HEARING_RATE, SPEAKING_RATE, Samples
 from pipelines.trace import Mark, MarkKind, Sentence, Span, SpanKind, Trace, Wait
 from voice_server.errors import UsageError
+from voice_server.overview import Overview
 from voice_server.timeline import Stave, lay_out
 
 if TYPE_CHECKING:
@@ -105,13 +106,17 @@ def draw(trace: Trace, path: Path, *, title: str = "", start_s: float = 0.0, end
     windows = np.array(sorted(trace.probabilities), dtype=np.float64).reshape(-1, 2)
     height = sum(_ROWS.values()) + _BETWEEN
     pages = [staves[first : first + _STAVES] for first in range(0, len(staves), _STAVES)]
+    overview = Overview(trace, [(page[0].start_ms, page[-1].end_ms) for page in pages], peaks)
     written = []
     for number, page in enumerate(pages, 1):
-        paper = Paper(_WIDTH, _TOP + len(page) * height - _BETWEEN + _BOTTOM)
+        top = _TOP + (overview.height if number == 1 < len(pages) else 0)
+        paper = Paper(_WIDTH, top + len(page) * height - _BETWEEN + _BOTTOM)
         heading = _heading(title, number, pages)
         paper.words(_LEFT, 24, heading, _INK, room=_WIDTH - _LEFT - _RIGHT, size=15, weight="bold")
+        if top > _TOP:
+            overview.draw(paper, (_LEFT, _WIDTH - _RIGHT), _TOP)
         for row, stave in enumerate(page):
-            drawing = _Drawing(paper, trace, stave, _TOP + row * height, length_ms)
+            drawing = _Drawing(paper, trace, stave, top + row * height, length_ms)
             drawing.tracks(peaks)
             drawing.probability(windows)
             drawing.happenings()
@@ -123,8 +128,9 @@ def draw(trace: Trace, path: Path, *, title: str = "", start_s: float = 0.0, end
 def _heading(title: str, number: int, pages: Sequence[Sequence[Stave]]) -> str:
     if len(pages) == 1:
         return title
-    first, last = pages[number - 1][0].pieces[0].start_ms, pages[number - 1][-1].pieces[-1].end_ms
-    return f"{number} of {len(pages)} · {first / 1000:.0f} to {last / 1000:.0f} s · {title}"
+    page = pages[number - 1]
+    times = f"{page[0].start_ms / 1000:.0f} to {page[-1].end_ms / 1000:.0f} s"
+    return f"page {number} of {len(pages)} · {times} · {title}"
 
 
 def _peak(samples: Samples) -> int:
@@ -265,10 +271,11 @@ class _Drawing:
             for x in self._parts(span.start_ms, span.end_ms):
                 self._paper.pill(x, (top + 4, bottom - 4), colour)
                 label = span.label or f"{span.end_ms - span.start_ms:.0f} ms"
-                self._beside(x, (top + bottom) / 2, label, self._next_start(span.kind, span.end_ms))
+                self._beside(x, (top + bottom) / 2, label, self._next_start(span))
 
-    def _next_start(self, kind: SpanKind, after_ms: float) -> float:
-        later = [span.start_ms for span in self._trace.spans if span.kind is kind and span.start_ms >= after_ms]
+    def _next_start(self, span: Span) -> float:
+        """Give how far a label behind a span may reach: to the next one of its kind."""
+        later = [one.start_ms for one in self._spans(span.kind) if one.start_ms > span.start_ms]
         return self._limit(min(later, default=None))
 
     def _limit(self, t_ms: float | None) -> float:
@@ -293,11 +300,20 @@ class _Drawing:
             for x in self._parts(wait.speech_end_ms, wait.first_sound_ms):
                 self._paper.box(x, y, "none", edge=_INK)
             if (end := self._at(wait.first_sound_ms)) is not None:
-                total = f"{wait.first_sound_ms - wait.speech_end_ms:.0f} ms to the first sound"
-                took = self._paper.words(end + 8, sum(y) / 2, total, _INK, size=12, weight="bold")
-                stages = " + ".join(f"{name} {last - first:.0f}" for name, first, last, _ in _stages(wait))
-                room = _WIDTH - _RIGHT - end - took - 16
-                self._paper.words(end + took + 16, sum(y) / 2, f"= {stages}", _GREY, room=room, size=11)
+                self._figures(wait, end, sum(y) / 2)
+
+    def _figures(self, wait: Wait, end: float, y: float) -> None:
+        """Write a wait's figures behind it, or, where the stave ends, before it."""
+        total = f"{wait.first_sound_ms - wait.speech_end_ms:.0f} ms to the first sound"
+        stages = " + ".join(f"{name} {last - first:.0f}" for name, first, last, _ in _stages(wait))
+        if self._paper.measure(total, 12, True) > _WIDTH - _RIGHT - end - 8:
+            begin = self._at(wait.speech_end_ms)
+            x = _LEFT + 8 if begin is None else begin - 8
+            self._paper.words(x, y, f"{total} = {stages}", _INK, align="right", size=11)
+            return
+        took = self._paper.words(end + 8, y, total, _INK, size=12, weight="bold")
+        room = _WIDTH - _RIGHT - end - took - 16
+        self._paper.words(end + took + 16, y, f"= {stages}", _GREY, room=room, size=11)
 
     def _caller_words(self) -> None:
         turns = [(said, said.commit_ms) for said in self._trace.said if said.commit_ms is not None]

@@ -73,6 +73,16 @@ class Stave:
         """How much paper its pieces take, cuts included."""
         return self.pieces[-1].offset_ms + self.pieces[-1].length_ms
 
+    @property
+    def start_ms(self) -> float:
+        """When it begins."""
+        return self.pieces[0].start_ms
+
+    @property
+    def end_ms(self) -> float:
+        """When it ends."""
+        return self.pieces[-1].end_ms
+
     def locate(self, t_ms: float) -> float | None:
         """Give the position of a moment on this stave; ``None`` when it is elsewhere or was cut."""
         for piece in self.pieces:
@@ -117,10 +127,9 @@ def _stretches(trace: Trace, longest_ms: float, window_ms: tuple[float, float]) 
     for start, end in _merge(kept):
         begin = start
         while (rest := end - begin) > longest_ms:
-            staves = math.ceil(rest / longest_ms)
-            share = begin + rest / staves
-            earliest = max(share - _SLACK * rest / staves, end - (staves - 1) * longest_ms)
-            cut = _quiet_moment(busy, share, earliest, min(share + _SLACK * rest / staves, begin + longest_ms))
+            share_ms = rest / math.ceil(rest / longest_ms)
+            latest = begin + min(share_ms * (1 + _SLACK), longest_ms)
+            cut = _quiet_moment(busy, begin + share_ms, begin + share_ms * (1 - _SLACK), latest)
             yield begin, cut
             begin = cut
         yield begin, end

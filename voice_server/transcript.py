@@ -79,7 +79,7 @@ def _conversation(report: TurnReport, page: _Page) -> Iterator[str]:
             yield from _caller(report.turns[told], page)
             told += 1
         yield from _agent(utterance, page)
-        if utterance.turn is not None and utterance.kind == "reply":
+        if utterance.kind == "reply" and utterance.turn is not None and utterance.turn < len(report.turns):
             yield from _figures(report.turns[utterance.turn], page)
         yield ""
     for turn in report.turns[told:]:

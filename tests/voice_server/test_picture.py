@@ -9,12 +9,14 @@ import pytest
 from matplotlib.image import imread
 
 from pipelines.trace import MarkKind, Said, Sentence, SpanKind, Trace, Wait
+from voice_server.errors import UsageError
 from voice_server.paper import Paper
-from voice_server.picture import draw
+from voice_server.picture import check_drawable, draw
 
 HELD = (246, 173, 85)
 CALLER = (43, 108, 176)
 AGENT = (47, 133, 90)
+CUT = (197, 48, 48)
 
 
 def story() -> Trace:
@@ -76,6 +78,59 @@ def test_vectors_are_drawn_too(tmp_path: Path, suffix: str) -> None:
 def test_a_call_in_which_nothing_happened_is_drawn(tmp_path: Path) -> None:
     draw(Trace(), tmp_path / "nothing.png")
     assert (tmp_path / "nothing.png").stat().st_size > 1_000
+
+
+def _long() -> Trace:
+    """Five minutes in which the agent talks and talks."""
+    trace = story()
+    for start in range(40_000, 300_000, 3_000):
+        trace.sentences.append(Sentence(start_ms=start, end_ms=start + 2_800, text="And so on.", heard="And so on."))
+    trace.agent = np.resize(trace.agent, 300 * 24_000)
+    trace.caller = np.resize(trace.caller, 300 * 16_000)
+    return trace
+
+
+def test_a_long_call_takes_pages_beside_each_other_and_the_first_begins_with_an_overview(tmp_path: Path) -> None:
+    pages = draw(_long(), tmp_path / "call.png", title="desk")
+    assert [page.name for page in pages] == ["call.png", "call-2.png", "call-3.png"]
+    shapes = [_pixels(page).shape for page in pages]
+    assert {width for _, width, _ in shapes} == {1_600}
+    assert max(height for height, _, _ in shapes) < 4_500, "a page can still be shown"
+    assert shapes[0][0] == shapes[1][0] + 3 * 30 + 22, "a row a page"
+    overview = _pixels(pages[0])[46 : 46 + 3 * 30]
+    assert _count(overview, CALLER) > 500
+    assert _count(overview, AGENT) > 1_000
+    assert _count(overview, CUT) > 10
+
+
+def test_a_stretch_of_a_call_is_drawn_without_the_rest(tmp_path: Path) -> None:
+    (page,) = draw(_long(), tmp_path / "call.png", start_s=30.0, end_s=42.0)
+    pixels = _pixels(page)
+    assert pixels.shape[0] < 1_100
+    assert _count(pixels, CUT) < 200, "the cut was before; only a flag of an event is red"
+    assert draw(_long(), tmp_path / "nothing.png", start_s=9_000.0) == [tmp_path / "nothing.png"]
+
+
+def test_where_a_stave_ends_a_wait_s_figures_stand_before_it(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.span(SpanKind.SPEECH, 500, 12_000)
+    trace.waits.append(Wait(speech_end_ms=12_000, commit_ms=12_300, first_text_ms=12_400, first_sound_ms=12_480))
+    draw(trace, tmp_path / "late.svg")
+    svg = (tmp_path / "late.svg").read_text()
+    assert "480 ms to the first sound = endpoint 300 + model 100 + tts 80" in svg
+
+
+def test_a_picture_in_a_format_nobody_draws_is_refused() -> None:
+    for name in ("turn", "turn.gif", "turn.png.txt"):
+        with pytest.raises(UsageError, match=r"--plot '.*': the name ends in none of \.png, \.svg, \.pdf"):
+            check_drawable(Path(name), "--plot")
+    check_drawable(Path("TURN.PNG"), "--plot")
+
+
+def test_a_missing_drawing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"needs 'matplotlib'.*pip install 'glove-voice\[plot\]'"):
+        check_drawable(Path("turn.png"), "--plot")
 
 
 def test_words_are_cut_to_their_room() -> None:
