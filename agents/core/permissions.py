@@ -80,15 +80,15 @@ class Permissions:
             return None, None
         return _refused(f"The user does not allow {tool.name!r} with this input. Do not try it again."), None
 
-    def told(self, messages: Sequence[Message], heard: str) -> None:
+    def told(self, messages: Sequence[Message], said: str, heard: str) -> None:
         """Take note of what the person heard of a reply that may have put a question.
 
         Args:
-            messages: the reply, in the order said.
-            heard: a prefix of their joined texts.
+            messages: those of the reply that are stored.
+            said: all of its words, those included that are in no message because it was stopped.
+            heard: a prefix of them.
         """
         ids = {message.id for message in messages}
-        said = "".join(message.text for message in messages)
         for asked in self._asked:
             asked.heard = asked.heard or (asked.called_in in ids and _was_heard(asked.question, said, heard))
 

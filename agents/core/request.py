@@ -161,7 +161,7 @@ class Request:
         await self.open()
         texts = [message.text for message in self.replies] + [self.partial]
         *shares, (last_heard, _) = apportion(texts, heard)
-        self._glove.permissions.told(self.replies, heard)
+        self._glove.permissions.told(self.replies, "".join(texts), heard)
         for message, (part, whole) in zip(self.replies, shares, strict=True):
             if message.text.strip():
                 await self._kept.store.settle(message.id, part, interrupted and not whole)
@@ -211,7 +211,8 @@ class Request:
     def _finish(self, response: Message) -> Message:
         self._glove.expectation = self._expected
         if not self._spoken:  # What is read is read whole; what is spoken is settled when it was heard.
-            self._glove.permissions.told(self.replies, "".join(message.text for message in self.replies))
+            said = "".join(message.text for message in self.replies)
+            self._glove.permissions.told(self.replies, said, said)
         return response
 
     # -------------------------------------------------------------------------------------------------- the tools

@@ -151,6 +151,21 @@ async def test_by_voice_words_that_come_before_the_question_is_settled_decide_no
     assert await glove.store.get_permission("book", {"word": "Rome"}) == "unset"  # type: ignore[attr-defined]
 
 
+async def test_a_question_heard_of_a_reply_that_was_stopped_behind_it_is_answered_by_a_yes() -> None:
+    tool = asking(permission_question="Shall I book it?")
+    glove, _ = talking([book()], ["Shall I book it? It is ", asyncio.Event().wait], "Well.", tools=(tool,))
+    signal = AbortSignal()
+    request = glove.begin("Book Rome", signal=signal, spoken=True)
+    running = asyncio.ensure_future(request.run())
+    for _ in range(20):
+        await asyncio.sleep(0)
+    signal.abort()
+    await asyncio.gather(running, return_exceptions=True)
+    await request.settle("Shall I book it? It", interrupted=True)
+    await glove.begin("Yes.", spoken=True).run()
+    assert await glove.store.get_permission("book", {"word": "Rome"}) == "granted"  # type: ignore[attr-defined]
+
+
 async def test_an_earlier_reply_that_is_settled_late_has_not_put_the_question() -> None:
     tool = asking(permission_question="Shall I book it?")
     glove, _ = talking("How are you?", [book()], "Shall I book it?", "Well.", tools=(tool,))
