@@ -87,7 +87,7 @@ class Overview:
             for t_ms in moments:
                 if start_ms <= t_ms < end_ms:
                     at = x[0] + (t_ms - start_ms) / (end_ms - start_ms) * (x[1] - x[0])
-                    paper.line((at, at), (middle, middle + way * (_ROW / 2 - 2)), colour, width=1.4)
+                    paper.line((at, at), (middle, middle + way * (_ROW / 2 - 2)), colour, width=2)
 
 
 def _loudness(samples: Samples) -> npt.NDArray[np.float64]:
