@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pipelines.clock import VirtualClock
 from pipelines.events import EngineTrouble, SoundIgnored, UtteranceEnded
+from pipelines.gating import Gating
 from pipelines.turns.settings import TurnTaking
 from tests.pipelines.line import Line, hold
 from tests.pipelines.scripted import Answer, letters
@@ -91,9 +92,16 @@ async def take(line: Line, step: Step, number: int) -> None:
     greeting=st.sampled_from([None, "good day to you."]),
     turn_taking=st.sampled_from(TurnTaking),
     start_muted=st.booleans(),
+    gating=st.sampled_from(Gating),
 )
 def test_no_word_is_lost_and_no_state_is_stuck_whatever_a_host_does(
-    story: list[Step], can_pause: bool, late_s: float, turn_taking: TurnTaking, start_muted: bool, **engines: Any
+    story: list[Step],
+    can_pause: bool,
+    late_s: float,
+    turn_taking: TurnTaking,
+    start_muted: bool,
+    gating: Gating,
+    **engines: Any,
 ) -> None:
     complaints: list[dict[str, Any]] = []
     public: list[str] = []
@@ -116,7 +124,7 @@ def test_no_word_is_lost_and_no_state_is_stuck_whatever_a_host_does(
     line = Line(
         clock := VirtualClock(),
         output=partial(RecordedOutput, can_pause=can_pause, late_s=late_s),
-        settings={"turn_taking": turn_taking, "start_muted": start_muted},
+        settings={"turn_taking": turn_taking, "start_muted": start_muted, "gating": gating},
         **engines,
     )
     clock.run(line.call(tale))
