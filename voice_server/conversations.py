@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from agents.core.glove import Glove
 from agents.core.model import Model, close_model
@@ -19,12 +19,9 @@ from agents.core.store import Conversation as Kept
 from agents.core.store import Store
 from agents.display import DisplayManager
 from agents.models.providers import create_model
-from agents.stores.memory import MemoryConversations
+from agents.stores.keeping import Keeping, MemoryKeeper, SqlKeeper
 from voice_server.loading import make_glove
 from voice_server.settings import MEMORY, Settings
-
-if TYPE_CHECKING:
-    from agents.stores.sql.conversations import SqlConversations
 
 __all__ = ["Conversation", "Conversations"]
 
@@ -72,15 +69,13 @@ class Conversations:
     """Opens and lists conversations. Make it with :meth:`connect`; close it in the end.
 
     Args:
-        kept: where they are kept.
+        keeper: where they are kept.
         model: what every agent thinks with; closed with the conversations.
         make: makes an agent for one.
     """
 
-    def __init__(
-        self, kept: MemoryConversations | SqlConversations, model: Model, make: Callable[[Model], Glove]
-    ) -> None:
-        self._kept = kept
+    def __init__(self, keeper: MemoryKeeper | SqlKeeper, model: Model, make: Callable[[Model, Keeping], Glove]) -> None:
+        self._keeper = keeper
         self._model = model
         self._make = make
         self._open: dict[str, Conversation] = {}
@@ -98,15 +93,13 @@ class Conversations:
         """
         model = create_model(settings.model, os.environ)
 
-        def make(model: Model) -> Glove:
-            return make_glove(settings.agent, model).build()
+        def make(model: Model, keeping: Keeping) -> Glove:
+            return make_glove(settings.agent, model, keeping).build()
 
-        make(model)
+        make(model, Keeping.in_memory())
         if settings.database == MEMORY:
-            return cls(MemoryConversations(keep=REMEMBERED), model, make)
-        from agents.stores.sql.conversations import SqlConversations
-
-        return cls(await SqlConversations.connect(settings.database), model, make)
+            return cls(MemoryKeeper(keep=REMEMBERED), model, make)
+        return cls(await SqlKeeper.connect(settings.database), model, make)
 
     @property
     def model(self) -> str:
@@ -131,7 +124,7 @@ class Conversations:
 
     async def list_conversations(self, limit: int = 100, before: datetime | None = None) -> list[Kept]:
         """List what is kept, the latest first."""
-        return await self._kept.list_conversations(limit, before)
+        return await self._keeper.conversations.list_conversations(limit, before)
 
     def agent(self, identifier: str) -> Glove | None:
         """Give the agent of a conversation that somebody is in or has left a while ago."""
@@ -146,7 +139,7 @@ class Conversations:
         """
         if (agent := self.agent(identifier)) is not None:
             return agent.store
-        return self._kept.open(identifier) if await self._kept.has(identifier) else None
+        return self._keeper.conversations.open(identifier) if await self._keeper.conversations.has(identifier) else None
 
     def present(self, identifier: str) -> int:
         """How many are in a conversation."""
@@ -163,7 +156,7 @@ class Conversations:
         """
         if (resting := self._resting.pop(identifier, None)) is not None:
             await self._end(resting)
-        return await self._kept.delete(identifier)
+        return await self._keeper.conversations.delete(identifier)
 
     async def aclose(self) -> None:
         """End all agents, waiting for what may not be ended, and close the database and the model. Idempotent."""
@@ -173,13 +166,13 @@ class Conversations:
             while self._open:
                 await self._end(self._open.popitem()[1])
         finally:
-            await self._kept.aclose()
+            await self._keeper.aclose()
             await close_model(self._model)
 
     def _enter(self, identifier: str) -> Conversation:
         conversation = self._open.get(identifier) or self._resting.pop(identifier, None)
         if conversation is None:
-            agent = self._make(self._model).rebuild(self._kept.open(identifier))
+            agent = self._make(self._model, self._keeper.open(identifier))
             conversation = Conversation(identifier, agent)
         self._open[identifier] = conversation
         conversation.present += 1

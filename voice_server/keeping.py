@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from typing import cast
 
-from agents.core.store import Store
+from agents.stores.keeping import Keeping, SqlKeeper
 from pipelines.clock import Clock, held
 from pipelines.leased import Leased
 from voice_server.settings import MEMORY
@@ -46,7 +45,7 @@ def check_database(database: str) -> str:
 
 
 @asynccontextmanager
-async def kept_conversation(database: str, identifier: str, clock: Clock) -> AsyncIterator[Store | None]:
+async def kept_conversation(database: str, identifier: str, clock: Clock) -> AsyncIterator[Keeping]:
     """Open a conversation, and close its database afterwards.
 
     Args:
@@ -55,19 +54,17 @@ async def kept_conversation(database: str, identifier: str, clock: Clock) -> Asy
         clock: the call's.
 
     Yields:
-        Its store; ``None`` when conversations are kept in memory, as an agent does by itself.
+        Where it is kept; in memory it ends with this.
     """
     if database == MEMORY:
-        yield None
+        yield Keeping.in_memory(identifier)
         return
-    from agents.stores.sql.conversations import SqlConversations
-
     async with held(clock, STORE_HOLDER):
-        conversations = await SqlConversations.connect(database)
+        keeper = await SqlKeeper.connect(database)
     try:
-        store = cast(Store, Leased(conversations.open(identifier), clock, STORE_HOLDER))
-        await store.get_window()  # What was said before is read while nobody waits for it.
-        yield store
+        keeping = keeper.open(identifier).each(lambda part: Leased(part, clock, STORE_HOLDER))
+        await keeping.store.get_window()  # What was said before is read while nobody waits for it.
+        yield keeping
     finally:
         async with held(clock, STORE_HOLDER):
-            await conversations.aclose()
+            await keeper.aclose()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, cast
 
 from agents.core.glove import Glove
 from agents.core.model import Model
+from agents.stores.keeping import Keeping
 from voice_server.errors import UsageError
 
 __all__ = ["load_factory", "make_agent", "make_glove"]
@@ -62,22 +64,36 @@ def make_agent(spec: str, *args: Any, **kwargs: Any) -> Any:
         raise UsageError(f"agent {spec!r}: its factory raised {_first_line(error)}; mend the factory") from error
 
 
-def make_glove(spec: str, model: Model) -> Glove:
-    """Make an agent of ours, which a call or a chat talks to.
+def make_glove(spec: str, model: Model, keeping: Keeping) -> Glove:
+    """Make an agent of ours for a conversation, which a call or a chat talks to.
 
     Args:
-        spec: ``module:factory``.
+        spec: ``module:factory``. Besides the model the factory is given what it names: ``now``, the local time as a
+            function, and ``keeping``, where the conversation and what goes with it is kept.
         model: what it thinks with.
+        keeping: the conversation's.
 
     Raises:
         UsageError: there is no such factory, it raised, or what it made is no :class:`Glove`.
     """
-    made = make_agent(spec, model, now=lambda: datetime.now().astimezone())
+    offered = {"now": lambda: datetime.now().astimezone(), "keeping": keeping}
+    made = make_agent(spec, model, **_named(load_factory(spec), offered))
     if not isinstance(made, Glove):
         raise UsageError(
             f"agent {spec!r}: its factory made {type(made).__name__!r}, not a Glove; return the agent itself"
         )
-    return made
+    return made.rebuild(keeping.store)
+
+
+def _named(factory: Callable[..., Any], offered: dict[str, Any]) -> dict[str, Any]:
+    """Of what there is, what a factory takes."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):  # some callables written in C do not say
+        return {}
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return offered
+    return {parameter.name: offered[parameter.name] for parameter in parameters if parameter.name in offered}
 
 
 def _not_found(spec: str, module_name: str, missing: str) -> str:

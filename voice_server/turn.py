@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from agents.core.model import close_model
 from agents.models.providers import create_model
+from agents.stores.keeping import Keeping
 from pipelines.audio.wav import read_wav
 from pipelines.call import Call
 from pipelines.clock import Clock, RealClock, VirtualClock, held, measured
@@ -56,9 +57,11 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
     check_database(settings.database)
     recordings = [Recording(frame=read_wav(recorded.path), after_s=recorded.after_s) for recorded in options.recordings]
     model = create_model(settings.model, os.environ)
-    agent = make_glove(settings.agent, model)
-    house = house or House.load(settings)
     conversation = options.conversation or uuid.uuid4().hex
+    make_glove(
+        settings.agent, model, Keeping.in_memory(conversation)
+    ).build()  # A mistake is told before anything loads.
+    house = house or House.load(settings)
 
     async def call(clock: Clock) -> TurnReport:
         heading = Heading(
@@ -85,9 +88,9 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                 each(ends_at, probability)
 
         try:
-            async with kept_conversation(settings.database, conversation, clock) as store:
-                if store is not None:
-                    await agent.rebuild(store).recall()
+            async with kept_conversation(settings.database, conversation, clock) as keeping:
+                agent = make_glove(settings.agent, model, keeping)
+                await agent.recall()
                 line = Call(
                     clock=clock,
                     caller=caller if record is None else TappedCaller(caller, record),

@@ -7,6 +7,7 @@ import pytest
 from agents.core.errors import StoreError
 from agents.core.messages import Message
 from agents.core.store import results_of, tasks_of
+from agents.goals.record import GoalScope
 from pipelines.clock import VirtualClock, fixed
 from voice_server.keeping import STORE_HOLDER, check_database, kept_conversation
 from voice_server.settings import MEMORY
@@ -17,14 +18,15 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/calls.db"
 
 
-def test_in_memory_an_agent_keeps_its_own_store() -> None:
+def test_in_memory_a_conversation_has_its_name_and_all_that_goes_with_it() -> None:
     clock = VirtualClock()
 
-    async def main() -> bool:
-        async with kept_conversation(MEMORY, "ann", clock) as store:
-            return store is None
+    async def main() -> None:
+        async with kept_conversation(MEMORY, "ann", clock) as keeping:
+            assert keeping.conversation == "ann"
+            assert await keeping.goals.get(GoalScope(subject="ann", key="trip")) is None
 
-    assert clock.run(main())
+    clock.run(main())
     assert check_database(MEMORY) == MEMORY
 
 
@@ -33,8 +35,10 @@ def test_a_conversation_is_found_again_and_its_store_is_charged_to_the_call(url:
         clock = VirtualClock(fixed(**{STORE_HOLDER: 0.25}))
 
         async def main() -> tuple[list[str], float]:
-            async with kept_conversation(url, "ann", clock) as store:
-                assert store is not None and store.identifier == "ann"
+            async with kept_conversation(url, "ann", clock) as keeping:
+                store = keeping.store
+                assert store.identifier == "ann"
+                assert await keeping.forms.find(subject="ann", limit=1) == []
                 assert results_of(store) is not None and tasks_of(store) is not None
                 opened = clock.now()
                 await store.append_messages([Message(sender="user", text=text, id=text)])
