@@ -12,9 +12,11 @@ from datetime import datetime
 from pipelines.clock import Clock
 from voice_server.clients.commands import Start
 from voice_server.conversations import Conversations
+from voice_server.ending import Ending
 from voice_server.house import House
-from voice_server.live import Ending, LiveCall, Premises
+from voice_server.live import LiveCall, Premises
 from voice_server.settings import Settings
+from voice_server.telemetry.metrics import Metrics
 from voice_server.transports.websocket.line import Line, LineRefusedError
 from voice_server.transports.websocket.session import CloseCode
 
@@ -34,6 +36,7 @@ class Calls:
         conversations: what calls go on with.
         clock: real.
         group: in which calls run.
+        metrics: the server's.
         today: the date and time, for people.
     """
 
@@ -44,10 +47,13 @@ class Calls:
         conversations: Conversations,
         clock: Clock,
         group: asyncio.TaskGroup,
+        metrics: Metrics,
         today: Callable[[], datetime] = _today,
     ) -> None:
         self.limit = settings.calls
-        self._premises = Premises(settings=settings, house=house, conversations=conversations, clock=clock)
+        self._premises = Premises(
+            settings=settings, house=house, conversations=conversations, clock=clock, metrics=metrics
+        )
         self._group = group
         self._today = today
         self._calls: dict[str, LiveCall] = {}
@@ -72,6 +78,13 @@ class Calls:
         Raises:
             LineRefusedError: the server is going away or busy, or the conversation's call has a client.
         """
+        try:
+            return self._answer(start, line)
+        except LineRefusedError as refused:
+            self._premises.metrics.refused.labels(refused.code).inc()
+            raise
+
+    def _answer(self, start: Start, line: Line) -> LiveCall:
         if self._draining:
             raise LineRefusedError(CloseCode.GOING_AWAY, "draining", "the server is going away; try another one")
         call = self._of(start.conversation)

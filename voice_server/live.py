@@ -11,7 +11,6 @@ import uuid
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import assert_never
 
 from agents.core.errors import AnswerError, StoreError
@@ -46,44 +45,23 @@ from voice_server.clients.events import (
 from voice_server.clients.stream import EventStream, Told
 from voice_server.clients.telling import Telling, screen
 from voice_server.conversations import Conversation, Conversations
+from voice_server.ending import Ending
 from voice_server.house import House
+from voice_server.records.journal import Heading
 from voice_server.settings import Settings
+from voice_server.telemetry.metrics import Metrics
 from voice_server.transports.websocket.caller import SocketCaller
 from voice_server.transports.websocket.line import Line, LineRefusedError
 from voice_server.transports.websocket.output import Order, SocketOutput
 from voice_server.transports.websocket.session import CloseCode
+from voice_server.witnesses import Witnesses
 
-__all__ = ["Ending", "LiveCall", "Premises"]
+__all__ = ["LiveCall", "Premises"]
 
 _log = logging.getLogger(__name__)
 
 LEVEL_EVERY_S = 0.1
 """Seconds between two levels: as often as a meter has to move to look alive."""
-
-
-class Ending(StrEnum):
-    """Why a call is over."""
-
-    HUNG_UP = "hung_up"
-    """The client said so."""
-    ENDED = "ended"
-    """Somebody else said so."""
-    DISCONNECTED = "disconnected"
-    """The client did not come back."""
-    DRAINING = "draining"
-    """The server is going away."""
-    FAILED = "failed"
-
-    @property
-    def close(self) -> CloseCode:
-        """How the connection is closed."""
-        match self:
-            case Ending.DRAINING:
-                return CloseCode.GOING_AWAY
-            case Ending.FAILED:
-                return CloseCode.FAILED
-            case _:
-                return CloseCode.OVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +72,7 @@ class Premises:
     house: House
     conversations: Conversations
     clock: Clock
+    metrics: Metrics
 
 
 class LiveCall:
@@ -141,8 +120,12 @@ class LiveCall:
         try:
             async with self._premises.conversations.join(self.conversation) as joined, self._screens:
                 self._joined = joined
-                self._call = self._make(joined)
-                await self._call.run()
+                witnesses = await self._gather(joined)
+                try:
+                    self._call = self._make(joined, witnesses)
+                    await self._call.run()
+                finally:
+                    await witnesses.aclose(self._ending or Ending.FAILED)
         except StoreError as error:
             self._fail("store", f"the conversation cannot be kept: {error}")
         except Exception as error:  # noqa: BLE001 - a task's boundary: a call that fails fails alone
@@ -156,19 +139,44 @@ class LiveCall:
         self._ending = self._ending or ending
         self._caller.hang_up()
 
-    def _make(self, joined: Conversation) -> Call:
+    async def _gather(self, joined: Conversation) -> Witnesses:
+        premises, settings = self._premises, self._premises.settings
+        heading = Heading(
+            conversation=self.conversation,
+            pipeline=settings.pipeline,
+            agent=settings.agent,
+            stt=settings.stt,
+            tts=settings.tts,
+            model=premises.conversations.model,
+            began_at=self.since,
+        )
+        return await Witnesses.gather(
+            call=self.id,
+            heading=heading,
+            clock=premises.clock,
+            metrics=premises.metrics,
+            tools=[tool.name for tool in joined.agent.tools],
+            records=settings.records,
+        )
+
+    def _make(self, joined: Conversation, witnesses: Witnesses) -> Call:
         premises = self._premises
+
+        def tell(event: CallEvent) -> None:
+            self._told(event)
+            witnesses.tell(event)
+
         return Call(
             clock=premises.clock,
-            caller=self._caller,
-            output=self._output,
+            caller=witnesses.caller(self._caller),
+            output=witnesses.output(self._output),
             engines=premises.house.engines(),
             responder=GloveResponder(joined.agent, premises.clock),
-            tell=self._told,
+            tell=tell,
             settings=premises.house.cascade_settings(
                 premises.settings, turn_taking=self._mode, start_muted=self._start.muted
             ),
-            probe=self._probe,
+            probe=witnesses.probe(self._probe),
         )
 
     def _begun(self) -> None:

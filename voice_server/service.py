@@ -22,11 +22,13 @@ from pipelines.engines import EngineError
 from voice_server.calls import Calls
 from voice_server.chat.chats import Chats
 from voice_server.conversations import Conversations
+from voice_server.ending import Ending
 from voice_server.errors import UsageError
 from voice_server.house import House
-from voice_server.live import Ending
 from voice_server.routes.problem import Refused
 from voice_server.settings import Settings
+from voice_server.telemetry.loop import LoopWatch
+from voice_server.telemetry.metrics import Metrics
 
 __all__ = ["Front", "NotReadyError", "Readiness", "Running", "Service", "Shared"]
 
@@ -78,7 +80,6 @@ class Front:
     Args:
         settings: what the environment said.
         load: loads the engines; blocking.
-        load: loads the engines; blocking.
         watch: told whenever ``readiness`` has changed.
         clock: real by default.
     """
@@ -92,6 +93,7 @@ class Front:
         clock: Clock | None = None,
     ) -> None:
         self.settings = settings
+        self.metrics = Metrics()
         self.readiness = Readiness.LOADING
         self.reason = "the engines are being loaded; try again in a few seconds"
         """Why it is not ready; empty when it is."""
@@ -99,6 +101,7 @@ class Front:
         self._watch = watch
         self.clock = clock or RealClock()
         self._service: Service | None = None
+        self._loop_watch: LoopWatch | None = None
 
     @property
     def service(self) -> Service:
@@ -146,10 +149,11 @@ class Front:
             settings=self.settings,
             house=house,
             conversations=conversations,
-            calls=Calls(self.settings, house, conversations, self.clock, group),
+            calls=Calls(self.settings, house, conversations, self.clock, group, self.metrics),
             chats=Chats(self.settings, conversations, self.clock, group),
             clock=self.clock,
         )
+        self._loop_watch = LoopWatch(self.clock, self.metrics.loop_lag.observe)
         if self.readiness is Readiness.LOADING:
             self._turn(Readiness.READY, "")
 
@@ -168,6 +172,8 @@ class Front:
 
     async def aclose(self) -> None:
         """End everything. Idempotent."""
+        if self._loop_watch is not None:
+            self._loop_watch.close()
         service, self._service = self._service, None
         if service is not None:
             await service.drain(0.0)

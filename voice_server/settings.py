@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Literal, Self, get_args, get_origin
 
 from pydantic import Field, SecretStr, ValidationError, model_validator
@@ -92,6 +93,9 @@ class Settings(BaseSettings):
         unit="per turn",
         ge=0,
         le=2,
+    )
+    records: Path | None = _setting(
+        None, "folder in which every call of the server is recorded; without one, none is", unit="folder"
     )
     host: str = _setting("127.0.0.1", "address the server listens on; without a key, one of this machine only")
     port: int = _setting(8_080, "port the server listens on", ge=0, le=65_535)

@@ -11,13 +11,18 @@ from pydantic import BaseModel, Field
 
 from pipelines.call import Call
 from voice_server.clients.events import AgentState
-from voice_server.live import Ending, LiveCall
+from voice_server.ending import Ending
+from voice_server.live import LiveCall
+from voice_server.routes.body import bounded
 from voice_server.routes.problem import Refused, refusals
 from voice_server.service import Running
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api/calls", tags=["calls"])
+LARGEST_REQUEST = 16_000
+"""Bytes: a narration with every letter escaped."""
+
+router = APIRouter(prefix="/api/calls", tags=["calls"], route_class=bounded(LARGEST_REQUEST))
 
 
 class CallShown(BaseModel):

@@ -34,4 +34,11 @@ async def voice(socket: WebSocket) -> None:
             raise LineRefusedError(close, error.code, error.message) from None
         return calls.answer(start, line)
 
-    await Line(socket, front.clock, idle_s=front.settings.idle_s, answer=answer).run()
+    line = Line(
+        socket,
+        front.clock,
+        idle_s=front.settings.idle_s,
+        answer=answer,
+        lateness=front.metrics.frame_lateness.observe,
+    )
+    await line.run()

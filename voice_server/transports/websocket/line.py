@@ -92,14 +92,22 @@ class Line:
         clock: real.
         idle_s: seconds without audio after which the connection is closed.
         answer: finds a call for a client, or raises :class:`LineRefusedError`.
+        lateness: told how long audio waited to be sent, in seconds.
     """
 
     def __init__(
-        self, socket: WebSocket, clock: Clock, *, idle_s: float, answer: Callable[[Start, Line], Answered]
+        self,
+        socket: WebSocket,
+        clock: Clock,
+        *,
+        idle_s: float,
+        answer: Callable[[Start, Line], Answered],
+        lateness: Callable[[float], None] = lambda _: None,
     ) -> None:
         self._socket = socket
         self._clock = clock
         self._answer = answer
+        self._lateness = lateness
         self._session = Session(clock.now(), idle_s=idle_s)
         self._outbox = Outbox()
         self._more = asyncio.Event()
@@ -129,7 +137,7 @@ class Line:
 
     def play(self, epoch: int, message: bytes) -> None:
         """Send audio."""
-        self._outbox.play(epoch, message)
+        self._outbox.play(epoch, message, self._clock.now())
         self._sent()
 
     def clear(self, epoch: int) -> None:
@@ -215,9 +223,11 @@ class Line:
                     if isinstance(item, Parting):
                         await self._socket.close(item.code, item.reason)
                         return
-                    message: dict[str, str | bytes] = {"type": "websocket.send"}
-                    message["text" if isinstance(item, str) else "bytes"] = item
-                    await self._socket.send(message)
+                    if isinstance(item, str):
+                        await self._socket.send({"type": "websocket.send", "text": item})
+                    else:
+                        await self._socket.send({"type": "websocket.send", "bytes": item.message})
+                        self._lateness(self._clock.now() - item.at)
 
     def _complain(self, code: str, message: str) -> None:
         failure = Failure(code=code, message=message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-__all__ = ["Outbox", "Parting"]
+__all__ = ["Audio", "Outbox", "Parting"]
 
 MOST_BYTES = 512 * 1024
 """What may wait, in bytes: ten seconds of audio. Whoever has that much to read is not there any more."""
@@ -23,16 +23,19 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True)
-class _Audio:
+class Audio:
+    """Audio that waits."""
+
     epoch: int
     message: bytes
+    at: float
 
 
 class Outbox:
     """A queue of bounded size, from which audio that is not wanted any more can be taken back."""
 
     def __init__(self) -> None:
-        self._waiting: deque[str | _Audio | Parting] = deque()
+        self._waiting: deque[str | Audio | Parting] = deque()
         self._bytes = 0
         self._closed = False
 
@@ -50,19 +53,20 @@ class Outbox:
             self._waiting.append(text)
             self._bytes += len(text)
 
-    def play(self, epoch: int, message: bytes) -> None:
-        """Put in audio."""
+    def play(self, epoch: int, message: bytes, now: float) -> None:
+        """Put in audio; ``now`` comes out again with it."""
         if not self._closed:
-            self._waiting.append(_Audio(epoch, message))
+            self._waiting.append(Audio(epoch, message, now))
             self._bytes += len(message)
 
     def clear(self, epoch: int) -> None:
         """Take back audio that is older than an epoch."""
-        kept = [item for item in self._waiting if not (isinstance(item, _Audio) and item.epoch < epoch)]
-        self._bytes -= sum(
-            len(item.message) for item in self._waiting if isinstance(item, _Audio) and item.epoch < epoch
-        )
-        self._waiting = deque(kept)
+        waiting, self._waiting = self._waiting, deque()
+        for item in waiting:
+            if isinstance(item, Audio) and item.epoch < epoch:
+                self._bytes -= len(item.message)
+            else:
+                self._waiting.append(item)
 
     def close(self, parting: Parting, *, at_once: bool = False) -> None:
         """Put in the last thing; what comes after it is dropped. Idempotent.
@@ -79,17 +83,15 @@ class Outbox:
             self._bytes = 0
         self._waiting.append(parting)
 
-    def take(self) -> str | bytes | Parting:
+    def take(self) -> str | Audio | Parting:
         """Take out what is next.
 
         Raises:
             IndexError: nothing waits.
         """
         item = self._waiting.popleft()
-        if isinstance(item, Parting):
-            return item
-        if isinstance(item, _Audio):
+        if isinstance(item, Audio):
             self._bytes -= len(item.message)
-            return item.message
-        self._bytes -= len(item)
+        elif isinstance(item, str):
+            self._bytes -= len(item)
         return item
