@@ -58,6 +58,9 @@ class CallRecord:
         """When the oldest of the batch was handed over."""
         self._scribe: Scribe | None = None
         self._broken = False
+        """Whether nothing more is taken: it cannot be written."""
+        self._complete = False
+        """Whether it has been written to the end of the call."""
         self._writing: asyncio.Future[None] | None = None
         self._closing: asyncio.Future[TurnReport] | None = None
         self._timer: Timer = clock.call_at(self._began, self._tick)
@@ -92,6 +95,8 @@ class CallRecord:
     async def aclose(self) -> TurnReport:
         """Write the rest. Idempotent; it never raises for the disk. Cancelling is safe: the thread goes on.
 
+        Both sides are laid over each other afterwards: nobody has to wait for that, but the process when it exits.
+
         Returns:
             The report, as it is in the folder, or as far as it goes when there is a ``failure``.
         """
@@ -101,6 +106,7 @@ class CallRecord:
             ended_s = self._clock.now() - self._began
             loop = asyncio.get_running_loop()
             self._closing = loop.run_in_executor(_thread(), self._finish, batch, ended_s)
+            _thread().submit(self._mix)
         async with held(self._clock, HOLDER):
             return await asyncio.shield(self._closing)
 
@@ -160,13 +166,23 @@ class CallRecord:
             if not self._broken:
                 self._write(batch)
             if self._scribe is not None:
-                return self._scribe.finish(ended_s)
+                report = self._scribe.finish(ended_s)
+                self._complete = True
+                return report
         except Exception as error:  # noqa: BLE001 - a record's boundary: whatever is wrong with it, the call is over
             self._fail(_reason(error), error)
         if self._scribe is None:
             return Minutes(self._heading).report()
         self._scribe.close()
         return self._scribe.report()
+
+    def _mix(self) -> None:
+        if self._scribe is None or not self._complete:
+            return
+        try:
+            self._scribe.mix()
+        except Exception as error:  # noqa: BLE001 - as above
+            self._fail(_reason(error), error)
 
 
 def _reason(error: BaseException) -> str:

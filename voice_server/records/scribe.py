@@ -102,7 +102,7 @@ class Scribe:
             self._told_s = batch.entries[-1].at_s + len(report.turns) * _STALE_PER_TURN_S
 
     def finish(self, ended_s: float) -> TurnReport:
-        """Complete the record.
+        """Complete the record, but for what ``mix`` makes.
 
         Args:
             ended_s: when the call ended, seconds since it began.
@@ -116,8 +116,19 @@ class Scribe:
             tape.settle()
         report = self._tell()
         self.close()
-        _mix(self._place)
         return report
+
+    def mix(self) -> None:
+        """Lay the caller's line over what the agent played, once the record is complete. Takes a second for an hour."""
+        part = self._place / f".{folder.BOTH}.part"
+        tape = Tape(part, SPEAKING_RATE, bursts=False)
+        try:
+            for block in _mixed(read_tape(self._place / folder.CALLER), read_tape(self._place / folder.AGENT)):
+                tape.write(Frame(block, SPEAKING_RATE), tape.seconds + len(block) / SPEAKING_RATE)
+                tape.settle()
+        finally:
+            tape.close()
+        os.replace(part, self._place / folder.BOTH)
 
     def close(self) -> None:
         """Let go of the files. Idempotent."""
@@ -149,19 +160,6 @@ def _replace(path: Path, text: str) -> None:
     part = path.with_name(f".{path.name}.part")
     part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     os.replace(part, path)
-
-
-def _mix(place: Path) -> None:
-    """Lay the caller's line over what the agent played."""
-    part = place / f".{folder.BOTH}.part"
-    tape = Tape(part, SPEAKING_RATE, bursts=False)
-    try:
-        for block in _mixed(read_tape(place / folder.CALLER), read_tape(place / folder.AGENT)):
-            tape.write(Frame(block, SPEAKING_RATE), tape.seconds + len(block) / SPEAKING_RATE)
-            tape.settle()
-    finally:
-        tape.close()
-    os.replace(part, place / folder.BOTH)
 
 
 def _mixed(caller: Samples, agent: Samples) -> Iterator[Samples]:

@@ -82,6 +82,7 @@ def test_a_call_that_is_over_leaves_everything(tmp_path: Path) -> None:
     for batch in _batches():
         scribe.write(batch)
     report = scribe.finish(15.0)
+    scribe.mix()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
     assert json.loads((tmp_path / "report.json").read_text()) == json.loads(json.dumps(report.to_json()))
     assert (report.audio.seconds, report.audio.path) == (15.0, str(tmp_path / "agent.wav"))
@@ -105,6 +106,7 @@ def test_both_sides_of_a_call_can_be_listened_to_as_one(tmp_path: Path, monkeypa
         )
     )
     scribe.finish(4.0)
+    scribe.mix()
     both = read_wav(tmp_path / "call.wav").samples
     assert len(both) == 4 * SPEAKING_RATE
     assert abs(float(both[15_000:33_000].mean()) - 1_000) < 50
