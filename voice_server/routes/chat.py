@@ -178,6 +178,7 @@ _GoingOn = Annotated[Chat, Depends(_going_on)]
     operation_id="chat",
     summary="Write to the agent and read its answer",
     response_class=EventResponse,
+    status_code=200,
     responses={
         **_EVENTS,
         **refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.TOO_MANY_REQUESTS),
@@ -204,6 +205,7 @@ async def chat(message: ChatMessage, service: Shared) -> EventResponse:
     operation_id="followChat",
     summary="Follow a chat, or go on where a stream broke",
     response_class=EventResponse,
+    status_code=200,
     responses={**_EVENTS, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
 )
 async def follow_chat(
