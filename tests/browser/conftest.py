@@ -23,36 +23,37 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(level)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium(playwright: Playwright) -> Callable[..., Browser]:
     """Launch Chromium, with what is added to its command line."""
     path = shutil.which("chromium")
     if path is None:
         pytest.skip("the page is tested in Chromium: apt-get install chromium")
-    # In a container the browser's own sandbox cannot be set up.
-    return lambda *flags: playwright.chromium.launch(executable_path=path, args=["--no-sandbox", *flags])
+    # In a container the browser's own sandbox cannot be set up, and shared memory is short.
+    contained = ("--no-sandbox", "--disable-dev-shm-usage")
+    return lambda *flags: playwright.chromium.launch(executable_path=path, args=[*contained, *flags])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(chromium: Callable[..., Browser]) -> Iterator[Browser]:
     running = chromium()
     yield running
     running.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def page_built() -> None:
     if not (_WEB / "dist" / "index.html").is_file():
         pytest.skip("the page is not built: make web")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(page_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server with the example agent, its address."""
     with serve(tmp_path_factory.mktemp("server")) as url:
@@ -73,7 +74,7 @@ def sit_down(browser: Browser) -> Iterator[Callable[..., Caller]]:
         caller.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def axe() -> str:
     """axe-core, to be run in a page."""
     path = _WEB / "node_modules" / "axe-core" / "axe.min.js"
@@ -82,7 +83,7 @@ def axe() -> str:
     return path.read_text()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def pictures() -> Path:
     """Where pictures are kept, to be looked at."""
     return _ROOT / "out" / "page"
