@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -88,6 +89,10 @@ class _Utterance:
     stages: list[_Stage] = field(default_factory=list)
 
 
+def _today() -> datetime:
+    return datetime.now(UTC)
+
+
 class CallSpans:
     """Follows one call.
 
@@ -97,17 +102,24 @@ class CallSpans:
         heading: what is known of the call; the conversation's name is not told.
         call: an id of the call that the server made up.
         tools: names of the agent's own tools; another is called ``other``, for a model may say anything.
+        today: the date and time, by which spans of other programs are dated too; asked once.
     """
 
     def __init__(
-        self, tracer: Tracer, now: Callable[[], float], heading: Heading, call: str, tools: Collection[str]
+        self,
+        tracer: Tracer,
+        now: Callable[[], float],
+        heading: Heading,
+        call: str,
+        tools: Collection[str],
+        today: Callable[[], datetime] = _today,
     ) -> None:
         self._tracer = tracer
         self._now = now
         self._heading = heading
         self._call: Attributes = {"voice.call.id": call, "voice.pipeline": heading.pipeline}
         self._tools = frozenset(tools)
-        self._epoch_ns = round((heading.began_at.timestamp() - now()) * 1e9)
+        self._epoch_ns = round((today().timestamp() - now()) * 1e9)
         self._speech_at: float | None = None
         """When the speech that is no turn yet began."""
         self._open: dict[int, _Utterance] = {}

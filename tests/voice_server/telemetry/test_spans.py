@@ -28,7 +28,9 @@ def _told(story: Any = STORY, *, sampler: Any = None) -> tuple[ReadableSpan, ...
 
 
 def _listener(provider: TracerProvider) -> Callable[[Hand], Tell]:
-    return lambda now: CallSpans(provider.get_tracer("test"), now, HEADING, "call-1", ["price", "slow"]).tell
+    return lambda now: (
+        CallSpans(provider.get_tracer("test"), now, HEADING, "call-1", ["price", "slow"], lambda: HEADING.began_at).tell
+    )
 
 
 def _at(ns: int | None) -> float:
