@@ -73,15 +73,15 @@ def advance(
     """
     rising: list[str] = []
     instance, previous = edited, before
-    while True:
+    reached = True
+    while reached:
         evaluation = _sound(form, instance)
-        # A counter that rises may itself open a question; what follows from that belongs to the same commit.
         rose = [hook for hook in _edges(form, previous, evaluation) if hook not in rising]
-        if not rose:
-            break
         rising += rose
         counted = {hook: instance.occurrences.get(hook, 0) + 1 for hook in rose}
         instance, previous = replace(instance, occurrences={**instance.occurrences, **counted}), evaluation
+        # A checkpoint that is reached may itself open a question; what follows from that belongs to the same commit.
+        reached = any(_checkpoints(form, rose))
     instance = replace(instance, version=edited.version + 1, updated_at=at)
     batch_id = None
     if hooks := tuple(hook for hook in rising if hook in form.executors):

@@ -145,7 +145,7 @@ class Field:
             # A literal takes 1 for true, and true for 1.
             return Judgement(problems=(f"Input should be {self.type}, as unquoted JSON",))
         try:
-            return Judgement(value=self.adapter.validate_json(written, strict=True))
+            return Judgement(value=self.adapter.validator.validate_json(written, strict=True))
         except ValidationError as exc:
             errors = exc.errors(include_url=False, include_context=False, include_input=False)[:PROBLEMS]
             return Judgement(problems=tuple(map(_problem, errors)))

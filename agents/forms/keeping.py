@@ -91,6 +91,8 @@ class Instances:
         self._dispatcher = Dispatcher(adapter, now)
         self._running: set[tuple[str, str]] = set()
         """Batches that run in this process, which are not to be resumed."""
+        self._latest: Opened | None = None
+        """The state seen last: between two writes nothing changes, and evaluating is what a write costs."""
 
     async def open(self, instance_id: str | None = None) -> Opened:
         """Read an instance, or the one written to last of those not abandoned; bring it to the form's version.
@@ -103,7 +105,7 @@ class Instances:
         closed = instance.status is InstanceStatus.ABANDONED
         if instance.form_version != form.version and not closed:
             instance = await self._brought_up(form, instance)
-        return Opened(form=form, instance=instance, now=evaluate(form, instance))
+        return self._evaluated(form, instance)
 
     async def create(self, form: Form[Any], outcome: Outcome, around: Surroundings) -> Saved:
         """Keep a new instance, and let follow what follows."""
@@ -158,6 +160,19 @@ class Instances:
             raise FormNotFoundError(f"there is no form instance {instance_id[:100]!r} here")
         return instance
 
+    def _evaluated(self, form: Form[Any], instance: Instance) -> Opened:
+        latest = self._latest
+        if latest is not None and latest.form is form:
+            known = latest.instance
+            if (known.id, known.version) == (instance.id, instance.version):
+                return replace(latest, instance=instance)
+        self._latest = Opened(form=form, instance=instance, now=evaluate(form, instance))
+        return self._latest
+
+    def _tell(self, form: Form[Any], outcome: Outcome) -> None:
+        self._latest = Opened(form=form, instance=outcome.instance, now=outcome.evaluation)
+        self._told(self._latest)
+
     async def _brought_up(self, form: Form[Any], instance: Instance) -> Instance:
         if instance.status is InstanceStatus.STALE and form.migrate is None:
             return instance
@@ -179,7 +194,7 @@ class Instances:
         """Run what rose, and what rises from that, until nothing does."""
         outcome = first
         failed: list[str] = []
-        self._told(Opened(form=form, instance=first.instance, now=first.evaluation))
+        self._tell(form, first)
         while outcome.batch_id is not None:
             mark = (outcome.instance.id, outcome.batch_id)
             self._running.add(mark)
@@ -191,7 +206,7 @@ class Instances:
                 raise FormPostCommitError(outcome.instance, exc) from exc
             finally:
                 self._running.discard(mark)
-            self._told(Opened(form=form, instance=outcome.instance, now=outcome.evaluation))
+            self._tell(form, outcome)
         return Saved(form=form, instance=outcome.instance, now=outcome.evaluation, first=first, failed=tuple(failed))
 
     async def _conclude(self, form: Form[Any], ran: Outcome, batch_id: str, effects: Any) -> Outcome:

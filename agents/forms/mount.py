@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.core.abort import AbortSignal
+from agents.core.expectation import ExpectedAnswer
 from agents.core.glove import Glove
 from agents.core.selection import ToolSelection
 from agents.forms.adapter import FormAdapter
@@ -16,10 +17,12 @@ from agents.forms.bridge import MemoryBridge
 from agents.forms.context import Deps
 from agents.forms.definition import Form
 from agents.forms.errors import FormDefinitionError, FormError, FormPostCommitError
+from agents.forms.question import Question
 from agents.forms.record import Provenance
 from agents.forms.registry import FormRegistry
 from agents.forms.runner import FormRunner
 from agents.forms.tools import form_tools
+from agents.reading.fields import expected_answer, field_schema
 
 __all__ = ["MountedForms", "use_form_runner"]
 
@@ -101,7 +104,17 @@ def use_form_runner(
             logger.warning("a form's status line could not be written: %s", type(exc).__name__)
             return ""
 
+    def asked() -> ExpectedAnswer | None:
+        return None if runner.question is None else _expected(runner.question)
+
     glove.add_preparation(prepare)
+    glove.add_question(asked)
     if inject_status:
         glove.add_context_provider(render)
     return MountedForms(glove=glove, runner=runner)
+
+
+def _expected(question: Question) -> ExpectedAnswer | None:
+    """How an answer to a form's question will sound."""
+    schema = {"properties": {question.field: question.schema}, "$defs": question.schema.get("$defs", {})}
+    return expected_answer(field_schema(schema, question.field))

@@ -25,6 +25,7 @@ from agents.forms.errors import (
     FormValidationError,
     ProvenanceRequiredError,
 )
+from agents.forms.evaluation import evaluate
 from agents.forms.keeping import Instances, Opened
 from agents.forms.question import Question, next_question
 from agents.forms.record import Entry, Instance, InstanceStatus, Provenance
@@ -147,12 +148,13 @@ class FormRunner:
         return see(opened.form, opened.instance, opened.now, scope, id)
 
     async def values(self, instance_id: str | None = None) -> Mapping[str, Any]:
-        """Read the answers that hold, as values of their types.
+        """Read the answers that hold, as values of their types; they are the caller's own.
 
         Raises:
             FormNotFoundError: there is no such form.
         """
-        return (await self._instances.open(instance_id)).now.values
+        opened = await self._instances.open(instance_id)
+        return evaluate(opened.form, opened.instance).values
 
     async def history(self, field: str, *, instance_id: str | None = None) -> Entry:
         """Read all that was ever said to a question, and what of it is in force.

@@ -151,6 +151,7 @@ FORMS_STEP = (
         form TEXT NOT NULL,
         status TEXT NOT NULL,
         version BIGINT NOT NULL,
+        journal BIGINT NOT NULL DEFAULT 0,
         updated_at TEXT NOT NULL,
         cursors TEXT NOT NULL,
         payload TEXT NOT NULL,

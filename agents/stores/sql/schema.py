@@ -149,8 +149,9 @@ forms = Table(
     Column("form", Text),
     Column("status", Text),
     Column("version", BigInteger),
+    Column("journal", BigInteger),  # how often the table of dispatches was written to, beside commits
     Column("updated_at", Text),  # an instant, as above
-    Column("cursors", Text),  # by field: the place in force, and how many revisions there are
+    Column("cursors", Text),  # by field: which revision is in force
     Column("payload", Text),  # the instance without what the two tables below hold
 )
 
