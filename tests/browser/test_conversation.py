@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from playwright.sync_api import Browser, expect
 
+from pipelines.audio.frame import Frame
+from pipelines.audio.wav import write_wav
 from tests.browser.caller import Caller
 from tests.browser.server import Cable
 from tests.fixtures.catalogue import fixture
@@ -72,9 +75,10 @@ def test_what_is_acknowledged_is_what_was_played(server: str, sit_down: Callable
 
 
 def test_the_browser_s_own_microphone_works(
-    server: str, chromium: Callable[..., Browser], sit_down: Callable[..., Caller]
+    server: str, chromium: Callable[..., Browser], sit_down: Callable[..., Caller], tmp_path: Path
 ) -> None:
-    recording = fixture("what-time-is-it").path
+    # The recording begins with the microphone: the call has to be there before there is something to hear.
+    recording = _after_silence("what-time-is-it", 4.0, tmp_path / "caller.wav")
     browser = chromium(
         "--use-fake-ui-for-media-stream",
         "--use-fake-device-for-media-stream",
@@ -118,3 +122,10 @@ def test_a_connection_that_breaks_in_mid_sentence_comes_back_and_the_sentence_go
     assert "conversation" not in first
     assert last["conversation"] == caller.told("ready")[0]["conversation"]
     assert last["after"] > 0
+
+
+def _after_silence(recording: str, seconds: float, path: Path) -> Path:
+    spoken = fixture(recording)
+    silence = np.zeros(round(seconds * spoken.rate), np.int16)
+    write_wav(path, Frame(samples=np.concatenate([silence, spoken.samples(), silence]), rate=spoken.rate))
+    return path

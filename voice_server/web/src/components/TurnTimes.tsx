@@ -89,7 +89,7 @@ function TimesTable({ turns, words }: { turns: readonly TurnTimed[]; words: (tur
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label="Turn times as a table">
       <table>
-        <caption>Milliseconds after the caller’s speech ended</caption>
+        <caption>Milliseconds after you stopped speaking</caption>
         <thead>
           <tr>
             <th scope="col">Turn</th>
