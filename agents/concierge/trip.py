@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import StringConstraints, WithJsonSchema
 
 from agents.concierge.bookings import Bookings, TripDetails
 from agents.facts.record import Evidence, FactInput, FactSource, Verification
@@ -60,7 +60,11 @@ TRIP_GOALS = define_goal_program(
 )
 """What the concierge has to achieve."""
 
-EmailAddress = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[a-z]{2,}$", json_schema_extra={"format": "email"})]
+EmailAddress = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[a-z]{2,}$", max_length=254),
+    WithJsonSchema({"type": "string", "format": "email"}),
+]
 
 
 class Trip(FormStep, title="Trip", preview="route, date, party size"):
