@@ -5,7 +5,7 @@ import json
 import re
 
 import webvtt
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.trace import Said, Sentence, Trace
@@ -60,6 +60,7 @@ def test_hours_are_counted() -> None:
     assert "01:02:03.004 --> 10:00:00.000" in to_vtt(captions(trace))
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.floats(0, 1e8), st.floats(0, 1e5), st.text(max_size=30), st.booleans()),

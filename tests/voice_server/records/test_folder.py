@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voice_server.errors import UsageError
@@ -39,6 +39,7 @@ def test_no_conversation_leads_out_of_the_place(tmp_path: Path, name: str) -> No
     assert len(folder.name) < 120
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_whatever_a_conversation_is_called_its_name_is_plain(
     tmp_path_factory: pytest.TempPathFactory, name: str

@@ -5,7 +5,7 @@ import json
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.events import CallEvent, SoundIgnored, SpeechBegan, TurnCommitted
@@ -87,6 +87,7 @@ def test_what_is_no_journal_is_refused_with_the_place(lines: list[str], says: st
         read_journal(lines)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=5))
 def test_whatever_follows_a_heading_is_read_or_refused(texts: list[str]) -> None:
     with contextlib.suppress(JournalError):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -102,6 +102,7 @@ def test_two_servers_count_apart() -> None:
     assert "busy" not in second.render().decode()
 
 
+@settings(deadline=None)
 @given(st.text("abcdefghijklmnopqrstuvwxyzABCÄÖ '\"\n<", min_size=6).map(lambda word: f"Xq{word}"))
 def test_no_word_that_anybody_says_or_makes_up_becomes_a_metric(word: str) -> None:
     metrics = Metrics()

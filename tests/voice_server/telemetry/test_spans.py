@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -150,6 +150,7 @@ def test_a_turn_that_is_not_sampled_costs_no_stage() -> None:
     assert _told(sampler=ALWAYS_OFF) == ()
 
 
+@settings(deadline=None)
 @given(st.text("abcdefghijklmnopqrstuvwxyzABCÄÖ '\"\n<", min_size=6).map(lambda word: f"Xq{word}"))
 def test_no_word_that_anybody_says_or_makes_up_gets_into_a_trace(word: str) -> None:
     spans = _told(reworded(word))
