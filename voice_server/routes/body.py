@@ -40,7 +40,9 @@ def bounded(most: int) -> type[APIRoute]:
                 except HTTPException:
                     if body.over:
                         message = f"the body is larger than {most} bytes; send less"
-                        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", message) from None
+                        # What is still on its way is not read: the connection is of no more use.
+                        close = {"Connection": "close"}
+                        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", message, close) from None
                     raise
 
             return bounded_handle

@@ -33,6 +33,9 @@ LARGEST_IMAGE = 2_000_000
 LARGEST_MESSAGE = 9_000_000
 """Bytes of a message with all it may carry."""
 
+LARGEST_NUMBER = 2**53 - 1
+"""Of an event: what JavaScript can count to."""
+
 router = APIRouter(prefix="/api/chat", tags=["chat"], route_class=bounded(LARGEST_MESSAGE))
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -211,8 +214,12 @@ async def chat(message: ChatMessage, service: Shared) -> EventResponse:
 async def follow_chat(
     conversation: ConversationId,
     service: Shared,
-    last_event_id: Annotated[int | None, Header(ge=0, description="the `id` of the last event seen")] = None,
-    after: Annotated[int | None, Query(ge=0, description="the same, where headers cannot be set")] = None,
+    last_event_id: Annotated[
+        int | None, Header(ge=0, le=LARGEST_NUMBER, description="the `id` of the last event seen")
+    ] = None,
+    after: Annotated[
+        int | None, Query(ge=0, le=LARGEST_NUMBER, description="the same, where headers cannot be set")
+    ] = None,
 ) -> EventResponse:
     """Send all events behind the last one seen or, without a number, from now on, until the client goes.
 

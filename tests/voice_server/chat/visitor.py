@@ -16,7 +16,7 @@ from agents.core.glove import Glove
 from tests.voice_server.chat.agents import AGENT, answered_by
 from tests.voice_server.chat.event_source import EventSource, Message
 from voice_server.house import House
-from voice_server.serve import server
+from voice_server.serve import SEND_BUFFER, server
 from voice_server.service import Front, Readiness
 from voice_server.settings import load_settings
 
@@ -125,13 +125,16 @@ async def visiting(
         database=None if database is None else f"sqlite:///{database}",
     ).model_copy(update={"drain_s": 0.0, "key": SecretStr(key) if key else None, **settings})
     front = Front(wanted, load=lambda _: cast(House, None))
-    listening = socket.create_server(("127.0.0.1", 0))
+    # By its full name, for asyncio sends at once only on what it knows to be TCP.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+    listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     running = server(front)
     ready = asyncio.Event()
     front._watch = lambda front: ready.set()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    with answered_by(make or _nobody):
+    with listening, answered_by(make or _nobody):
         async with asyncio.TaskGroup() as group:
             group.create_task(running.serve(sockets=[listening]))
             await ready.wait()
