@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.audio.frame import HEARING_RATE, Samples
@@ -172,6 +172,7 @@ def test_a_loud_window_begins_the_silence_anew() -> None:
 # ------------------------------------------------------------------------------------------------------------- chunks
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 1500), min_size=1, max_size=40), st.integers(0, 2**32 - 1))
 def test_how_the_sound_is_cut_into_chunks_makes_no_difference(sizes: list[int], seed: int) -> None:
     loudness = np.repeat(np.random.default_rng(seed).uniform(0, 3000, 1 + sum(sizes) // 700), 700)[: sum(sizes)]
