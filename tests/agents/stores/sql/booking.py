@@ -83,7 +83,7 @@ def die_in_a_request(url: str, conversation: str, ledger: Path, moment: Moment, 
 
     async def request() -> None:
         async with aclosing(await SqlConversations.connect(url)) as conversations:
-            _kill_at(moment, nth)
+            kill_at(moment, nth)
             await agent(conversations.open(conversation), ledger).process_request("Book both rooms.")
 
     asyncio.run(request())
@@ -178,7 +178,8 @@ def talk(url: str, name: str, requests: int, ledger: Path, together: Barrier) ->
     asyncio.run(requesting())
 
 
-def _kill_at(moment: Moment, nth: int) -> None:
+def kill_at(moment: Moment, nth: int) -> None:
+    """Die at the n-th commit from now: just before it, or as soon as it is done."""
     commits = 0
 
     def die() -> None:
