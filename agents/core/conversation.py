@@ -72,10 +72,27 @@ class Conversation:
         messages = reversed((await self.read()).messages)
         return next((message.expected for message in messages if _leaves_the_word(message)), None)
 
-    async def append(self, message: Message) -> None:
-        """Add a message in any case."""
+    async def append(self, message: Message, *, after: Window | None = None) -> Window | None:
+        """Add a message in any case.
+
+        Args:
+            message: rests on nothing that others could have changed.
+            after: the conversation as it was a moment ago, where it is known.
+
+        Returns:
+            The conversation with the message at its end; ``None``: it has to be read.
+        """
         self._own.append(message.id)
+        if after is not None:
+            try:
+                version = await self.store.append_messages([message], expected_version=after.version)
+            except ConflictError as conflict:
+                if conflict.message_id is not None:
+                    raise
+            else:
+                return _followed(after, message, version)
         await self.store.append_messages([message])
+        return None
 
     async def append_after(
         self, seen: Window, write: Callable[[Window], Message | None], *, during: str, usage: Usage | None = None

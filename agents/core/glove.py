@@ -124,6 +124,7 @@ class Glove:
         self._built = False
         self._providers: list[ContextProvider] = []
         self._preparations: list[Preparation] = []
+        self._questions: list[Callable[[], ExpectedAnswer | None]] = []
         self._mistakes = [
             *_limits(max_turns=max_turns, max_retries=max_retries),
             *(() if compaction is None else compaction.mistakes()),
@@ -289,11 +290,38 @@ class Glove:
 
         return remove
 
-    async def prepare_request(self, signal: AbortSignal) -> None:
-        """Take the steps that precede a request, in the order added."""
+    def add_question(self, question: Callable[[], ExpectedAnswer | None]) -> Callable[[], None]:
+        """Say what a reply asks for when no tool of its request said it: the open question of a form, say.
+
+        Args:
+            question: asked when a reply is whole; ``None`` when nothing is open.
+
+        Returns:
+            A function that ends it. Idempotent.
+        """
+        self._questions.append(question)
+
+        def remove() -> None:
+            if question in self._questions:
+                self._questions.remove(question)
+
+        return remove
+
+    @property
+    def open_question(self) -> ExpectedAnswer | None:
+        """What stands open beside what the latest tools asked; the first there is."""
+        return next((asked for question in self._questions if (asked := question()) is not None), None)
+
+    async def prepare_request(self, signal: AbortSignal) -> bool:
+        """Take the steps that precede a request, in the order added.
+
+        Returns:
+            Whether there are any.
+        """
         for step in tuple(self._preparations):
             signal.raise_if_aborted()
             await step(signal)
+        return bool(self._preparations)
 
     async def get_runtime_context(
         self, signal: AbortSignal | None = None, *, now: float | None = None

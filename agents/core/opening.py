@@ -11,6 +11,7 @@ from agents.core.expectation import ExpectedAnswer
 from agents.core.late import LATE_TEXT
 from agents.core.messages import ContentPart, Message
 from agents.core.running import RunningCall
+from agents.core.store import Window
 
 if TYPE_CHECKING:
     from agents.core.glove import Glove
@@ -34,11 +35,16 @@ class Opening(Protocol):
         """What is asked by what it begins with; known once it is stored."""
         ...
 
-    async def store(self, glove: Glove, kept: Conversation) -> bool:
+    async def store(self, glove: Glove, kept: Conversation, seen: Window) -> tuple[bool, Window | None]:
         """Make it part of the conversation. Once.
 
+        Args:
+            glove: who is talked to.
+            kept: the conversation.
+            seen: what it was like a moment ago.
+
         Returns:
-            Whether there is anything to answer.
+            Whether there is anything to answer, and the conversation now; ``None``: it has to be read.
         """
         ...
 
@@ -51,14 +57,14 @@ class Words:
     urgent: bool = True
     expected: ExpectedAnswer | None = None
 
-    async def store(self, glove: Glove, kept: Conversation) -> bool:
+    async def store(self, glove: Glove, kept: Conversation, seen: Window) -> tuple[bool, Window | None]:
         """Add the message; a plain yes or no is also the answer to a question for leave."""
         parts = (ContentPart(type="text", text=self.said),) if isinstance(self.said, str) else self.said
         text = "\n".join(part.text for part in parts if part.type == "text" and part.text)
         media = tuple(part for part in parts if part.type != "text")
         await glove.permissions.hear(text)
-        await kept.append(Message(sender="user", text=text, content=media, id=glove.new_id()))
-        return True
+        message = Message(sender="user", text=text, content=media, id=glove.new_id())
+        return True, await kept.append(message, after=seen)
 
 
 class LateResults:
@@ -68,7 +74,7 @@ class LateResults:
         self.urgent = False
         self.expected: ExpectedAnswer | None = None
 
-    async def store(self, glove: Glove, kept: Conversation) -> bool:
+    async def store(self, glove: Glove, kept: Conversation, seen: Window) -> tuple[bool, Window | None]:
         """Add what is to be told; what belongs to another conversation is only kept there."""
         answers = False
         for call in glove.errands.take():
@@ -76,7 +82,7 @@ class LateResults:
             if call.kept.store is kept.store:
                 self.expected = call.expected or self.expected
                 answers = True
-        return answers
+        return answers, None
 
 
 async def keep_late(glove: Glove, call: RunningCall) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -60,6 +61,7 @@ class Request:
         self._kept = glove.conversation  # The one it began with, whatever the glove is given meanwhile.
         self._window: Window | None = None
         """What there is of the conversation, as far as this request knows; ``None``: it is to be read."""
+        self._reminder: tuple[Message, ...] = ()
         self._reconsidered = False
         self._opening = opening
         self._signal = signal
@@ -93,8 +95,11 @@ class Request:
         """Make what begins the request part of the conversation. Idempotent; :meth:`run` does it first."""
         if not self._opened:
             self._opened = True
-            await deliver_inbox(self._kept)
-            self._answers = await self._opening.store(self._glove, self._kept)
+            # All at the same time: each takes a database's while, and somebody waits.
+            seen, self._reminder, _ = await asyncio.gather(
+                self._kept.read(), inbox_reminder(self._kept.store), deliver_inbox(self._kept)
+            )
+            self._answers, self._window = await self._opening.store(self._glove, self._kept, seen)
 
     async def run(self) -> Message:
         """Answer. A request that runs already goes first, but one that waits for a tool makes way for a person.
@@ -120,9 +125,9 @@ class Request:
         await self.open()
         if not self._answers:
             return Message(sender="agent")
-        await self._glove.prepare_request(self._signal)
+        if await self._glove.prepare_request(self._signal):
+            self._window, self._reminder = None, await inbox_reminder(self._kept.store)
         self._expected = self._opening.expected
-        reminder = await inbox_reminder(self._kept.store)
         for _ in range(self._glove.max_turns):
             self._signal.raise_if_aborted()
             with self._signal.guard():
@@ -130,7 +135,7 @@ class Request:
                     self._glove,
                     self._kept,
                     window=self._window,
-                    reminder=reminder,
+                    reminder=self._reminder,
                     signal=self._signal,
                     pace=self._pace,
                     draft=self._draft,
@@ -189,7 +194,7 @@ class Request:
         """
         message = response.message
         if not message.tool_calls:
-            message = replace(message, expected=self._expected)
+            message = replace(message, expected=self._asked)
         followed = await self._kept.append_after(
             window, lambda _: message, usage=response.usage, during="while the model answered"
         )
@@ -201,15 +206,20 @@ class Request:
 
     async def _give_up(self) -> Message:
         glove = self._glove
-        message = Message(sender="agent", text=TURN_LIMIT_TEXT, id=glove.new_id(), expected=self._expected)
+        message = Message(sender="agent", text=TURN_LIMIT_TEXT, id=glove.new_id(), expected=self._asked)
         await glove.subscribers.emit("text_delta", text=message.text)
         await glove.subscribers.emit("model_response_complete", text=message.text, tool_calls=())
         await self._kept.append(message)
         self.replies.append(message)
         return message
 
+    @property
+    def _asked(self) -> ExpectedAnswer | None:
+        """What the reply asks for: what a tool of this request said, else what stands open."""
+        return self._expected or self._glove.open_question
+
     def _finish(self, response: Message) -> Message:
-        self._glove.expectation = self._expected
+        self._glove.expectation = self._asked
         if not self._spoken:  # What is read is read whole; what is spoken is settled when it was heard.
             said = "".join(message.text for message in self.replies)
             self._glove.permissions.told(self.replies, said, said)
