@@ -16,6 +16,7 @@ from fastapi import Depends, FastAPI
 
 from voice_server.guard import LoopbackOnly, require_key
 from voice_server.routes import calls, chat, conversations, health, metrics, voice
+from voice_server.routes.description import describe
 from voice_server.routes.page import serve_page
 from voice_server.routes.problem import refusals, tell_problems
 from voice_server.service import Front
@@ -53,7 +54,7 @@ def create_app(front: Front) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.front = front
-    tell_problems(app)
+    tell_problems(app, [route for router in (*_GUARDED, *_OPEN) for route in router.routes])
     if front.settings.key is None:
         app.add_middleware(LoopbackOnly)
     refused = refusals(HTTPStatus.UNAUTHORIZED, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -62,4 +63,5 @@ def create_app(front: Front) -> FastAPI:
     for router in _OPEN:
         app.include_router(router)
     serve_page(app)
+    describe(app, wants_key=front.settings.key is not None)
     return app

@@ -241,7 +241,7 @@ async def test_the_readme_s_program_has_a_question_answered(
 async def test_on_sigterm_calls_are_told_and_the_server_goes(tmp_path: Path) -> None:
     environment = {**os.environ, "VOICE_DRAIN_S": "8", "VOICE_MODEL": "offline"}
     running = subprocess.Popen(  # noqa: ASYNC220 - it begins at once
-        [ROOT / ".venv/bin/voice-server", "serve", "--port", "0"],
+        [Path(sys.executable).parent / "voice-server", "serve", "--port", "0"],
         stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path,
     )  # fmt: skip
     assert running.stderr is not None

@@ -5,15 +5,17 @@ Above: routes raise :class:`Refused` and name their ``refusals``; ``app`` has al
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 
 __all__ = ["Problem", "Refused", "refusals", "tell_problems"]
 
@@ -48,8 +50,13 @@ def refusals(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     return {status.value: {"model": Problem, "description": status.phrase} for status in statuses}
 
 
-def tell_problems(app: FastAPI) -> None:
-    """Let every refusal and every failure be answered with a :class:`Problem`."""
+def tell_problems(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Let every refusal and every failure be answered with a :class:`Problem`.
+
+    Args:
+        app: answers.
+        routes: of the application, to say what a path can be asked for.
+    """
 
     @app.exception_handler(Refused)
     async def _refused(_: Request, error: Refused) -> JSONResponse:
@@ -62,9 +69,14 @@ def tell_problems(app: FastAPI) -> None:
         return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, "bad_request", f"{where}: {first['msg']}", {})
 
     @app.exception_handler(HTTPException)
-    async def _http(_: Request, error: HTTPException) -> JSONResponse:
+    async def _http(request: Request, error: HTTPException) -> JSONResponse:
         status = HTTPStatus(error.status_code)
-        return _answer(status, status.name.lower(), str(error.detail), error.headers or {})
+        headers = dict(error.headers or {})
+        methods = _methods(request, routes)
+        if methods and request.method not in methods:  # the page, which has every path, may have been asked for it
+            status = HTTPStatus.METHOD_NOT_ALLOWED
+            headers["Allow"] = ", ".join(sorted(methods))
+        return _answer(status, status.name.lower(), status.phrase, headers)
 
     @app.exception_handler(Exception)
     async def _failed(_: Request, error: Exception) -> JSONResponse:
@@ -74,6 +86,12 @@ def tell_problems(app: FastAPI) -> None:
             f"the server failed at it ({type(error).__name__}); its log says where",
             {},
         )
+
+
+def _methods(request: Request, routes: Sequence[BaseRoute]) -> set[str]:
+    """Find the methods of all routes a path has: each route knows only its own."""
+    fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return {method for route in fitting if isinstance(route, APIRoute) for method in route.methods}
 
 
 def _answer(status: HTTPStatus, code: str, message: str, headers: Mapping[str, str]) -> JSONResponse:
