@@ -71,7 +71,7 @@ class FormContext(Generic[Deps]):
         missing = [
             field.label
             for field in compiled.fields
-            if field.id not in self.values and field.required and not may_be_none(compiled, field.id)
+            if field.id not in self.values and field.required and not _may_be_none(compiled, field.id)
         ]
         if missing:
             raise FormValidationError(f"step {compiled.id!r} is not complete: {', '.join(missing)}")
@@ -83,7 +83,7 @@ class FormContext(Generic[Deps]):
         return model.model_construct(**answers)
 
 
-def may_be_none(step: Step, field_id: str) -> bool:
+def _may_be_none(step: Step, field_id: str) -> bool:
     """Whether a field may be without an answer in a step that is complete."""
     notes = step.field(field_id).notes
     return notes.skippable or notes.when is not None

@@ -199,12 +199,14 @@ def abandon(instance: Instance, reason: str, *, at: datetime) -> Instance:
 
 
 def migrate(form: Form[Any], instance: Instance, stamp: Stamp) -> Instance:
-    """Bring an instance of another version to this one, or make it stale when the form does not say how.
+    """Bring an instance of another version to this one, or make it stale when the form does not say how. Runs nothing.
 
     Raises:
         FormDefinitionError: the form's ``migrate`` raised.
     """
     changed = replace(instance, version=instance.version + 1, updated_at=stamp.at)
+    if instance.form_version == form.version:  # Stale, and the program is back at the version it was begun in.
+        return _taken_over(form, changed)
     if form.migrate is None:
         return replace(changed, status=InstanceStatus.STALE)
     old = {
@@ -217,8 +219,7 @@ def migrate(form: Form[Any], instance: Instance, stamp: Stamp) -> Instance:
     except Exception as exc:
         raise FormDefinitionError([form.id], f"migrate of form {form.id!r} raised {type(exc).__name__}") from exc
     values = {one: value for one, value in new.items() if one in form.fields and _changes(instance, one, value)}
-    status = InstanceStatus.ACTIVE if instance.status is InstanceStatus.STALE else instance.status
-    return replace(fill(form, changed, values, stamp).instance, form_version=form.version, status=status)
+    return _taken_over(form, replace(fill(form, changed, values, stamp).instance, form_version=form.version))
 
 
 def as_seen_by(instance: Instance, batch: Batch) -> Instance:
@@ -232,6 +233,14 @@ def as_seen_by(instance: Instance, batch: Batch) -> Instance:
 def dispatch_key(instance: Instance, batch: Batch, hook: str) -> str:
     """The idempotency key of a hook in a batch."""
     return f"{instance.id}:{hook}:{batch.occurrences.get(hook, 0) + 1}"
+
+
+def _taken_over(form: Form[Any], instance: Instance) -> Instance:
+    """Give an instance the status it has in this version; a checkpoint that is waited for still is."""
+    if instance.blocked_on is not None:
+        return replace(instance, status=InstanceStatus.AWAITING)
+    complete = instance.completed_at is not None and evaluate(form, instance).complete
+    return replace(instance, status=InstanceStatus.COMPLETE if complete else InstanceStatus.ACTIVE)
 
 
 def _edges(form: Form[Any], before: Evaluation, after: Evaluation) -> Iterator[str]:

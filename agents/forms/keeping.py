@@ -102,8 +102,7 @@ class Instances:
         """
         instance = await self._find(instance_id)
         form = await self._registry.load(instance.form)
-        closed = instance.status is InstanceStatus.ABANDONED
-        if instance.form_version != form.version and not closed:
+        if not _fits(form, instance):
             instance = await self._brought_up(form, instance)
         return self._evaluated(form, instance)
 
@@ -174,8 +173,6 @@ class Instances:
         self._told(self._latest)
 
     async def _brought_up(self, form: Form[Any], instance: Instance) -> Instance:
-        if instance.status is InstanceStatus.STALE and form.migrate is None:
-            return instance
         stamp = Stamp(at=self._now(), provenance=Provenance(source=f"form:{form.id}", actor="system", note="migration"))
         moved = migrate(form, instance, stamp)
         commit = commit_between(instance, moved)
@@ -223,3 +220,11 @@ class Instances:
                 if not left:
                     raise
         return saved
+
+
+def _fits(form: Form[Any], instance: Instance) -> bool:
+    """Whether an instance has the status that goes with the form's version; it matters of open ones only."""
+    stale = instance.status is InstanceStatus.STALE
+    if instance.form_version == form.version:
+        return not stale
+    return instance.status is InstanceStatus.ABANDONED or (stale and form.migrate is None)

@@ -19,7 +19,19 @@ from agents.forms.record import Dispatch, DispatchStatus, Instance, InstanceStat
 from agents.forms.step import Step
 from agents.forms.writes import find_field, next_redo, next_undo
 
-__all__ = ["Failure", "FieldRow", "FormView", "Move", "Scope", "StepRow", "failures", "see"]
+__all__ = [
+    "Failure",
+    "FieldRow",
+    "FormView",
+    "Move",
+    "Scope",
+    "StepRow",
+    "failures",
+    "is_asked",
+    "is_complete",
+    "see",
+    "wait_message",
+]
 
 
 class Scope(StrEnum):

@@ -30,7 +30,7 @@ __all__ = [
     "undo",
 ]
 
-PATCH_LIMIT = 500
+PATCH_LIMIT = 200
 """Answers in one write."""
 
 NAME_LIMIT = 100
@@ -76,7 +76,7 @@ def fill(
         effects_of: the batch whose executors want it; ``None``: a caller or the host does.
 
     Raises:
-        FormValidationError: there are more than 500.
+        FormValidationError: there are more than 200.
     """
     if len(values) > PATCH_LIMIT:
         raise FormValidationError(f"{len(values)} answers at once; send up to {PATCH_LIMIT}")

@@ -342,6 +342,28 @@ def test_migration_takes_raw_answers_and_appends_what_changed() -> None:
     assert evaluate(form, moved).values == {"name": "A", "age": 40}
 
 
+def test_a_stale_instance_is_taken_up_again_when_the_form_is_back_at_its_version() -> None:
+    scene = Scene(make()).start(name="A", age=40, number="1")
+    stale = migrate(make(version=2), scene.instance, STAMP)
+    assert migrate(make(), stale, STAMP).status is InstanceStatus.COMPLETE
+    scene.retract("age")
+    stale = migrate(make(version=2), scene.instance, STAMP)
+    assert migrate(make(), stale, STAMP).status is InstanceStatus.ACTIVE
+
+
+def test_a_complete_instance_that_lacks_an_answer_in_the_new_version_is_active() -> None:
+    scene = Scene(make()).start(name="A", age=40, number="1")
+    lost = make(version=2, migrate=lambda old, version: {"age": "forty"})
+    assert migrate(lost, scene.instance, STAMP).status is InstanceStatus.ACTIVE
+    kept = make(version=2, migrate=lambda old, version: old)
+    assert migrate(kept, scene.instance, STAMP).status is InstanceStatus.COMPLETE
+
+
+def test_an_instance_that_waits_for_a_checkpoint_still_does_in_the_new_version() -> None:
+    moved = migrate(make(version=2, migrate=lambda old, version: old), awaiting().instance, STAMP)
+    assert (moved.status, moved.blocked_on) == (InstanceStatus.AWAITING, "all")
+
+
 def test_a_migration_that_raises_is_the_form_s_mistake() -> None:
     scene = Scene(make()).start(name="A")
 

@@ -611,6 +611,14 @@ async def test_a_form_of_another_version_is_stale_and_may_only_be_abandoned() ->
     assert (await runner.abandon("too old")).status is InstanceStatus.ABANDONED
 
 
+async def test_a_form_that_was_stale_goes_on_when_the_program_is_back_at_its_version() -> None:
+    store = MemoryForms()
+    runner = runner_of(booking, store, deps=Desk())
+    await runner.start("trip-booking", TRIP)
+    await runner_of(Form("trip-booking", version=2, steps=[Trip, Traveller], name="Trip"), store).status_line()
+    assert (await runner.fill({"full_name": "Amina"})).captured == ("full_name",)
+
+
 async def test_a_form_of_another_version_is_taken_over_when_the_form_says_how() -> None:
     store = MemoryForms()
     await runner_of(booking, store, deps=Desk()).start("trip-booking", TRIP)
