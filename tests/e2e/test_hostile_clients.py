@@ -116,12 +116,12 @@ async def test_the_api_is_what_it_says_it_is(served: Served, tmp_path: Path) -> 
 
 def _schemathesis(port: int, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [
-        BIN / "schemathesis", "run", f"http://127.0.0.1:{port}/openapi.json",
+        str(BIN / "schemathesis"), "run", f"http://127.0.0.1:{port}/openapi.json",
         "--header", "Authorization: Bearer open sesame",
         "--include-path-regex", "^/(api/calls|health|ready|metrics|openapi)",
         "--max-examples", str(round(5 * FUZZ_S)), "--request-timeout", "10", "--seed", "1", "--no-color",
     ]  # fmt: skip
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60 + 5 * FUZZ_S)
+    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, timeout=60 + 5 * FUZZ_S)
 
 
 KEY = {"Authorization": "Bearer open sesame"}

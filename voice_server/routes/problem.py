@@ -91,7 +91,7 @@ def tell_problems(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 def _methods(request: Request, routes: Sequence[BaseRoute]) -> set[str]:
     """Find the methods of all routes a path has: each route knows only its own."""
     fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    return {method for route in fitting if isinstance(route, APIRoute) for method in route.methods}
+    return {method for route in fitting if isinstance(route, APIRoute) for method in route.methods or ()}
 
 
 def _answer(status: HTTPStatus, code: str, message: str, headers: Mapping[str, str]) -> JSONResponse:
