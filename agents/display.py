@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, overload
 from pydantic import TypeAdapter, ValidationError
 
 from agents.core.errors import AnswerError, SlotRejectedError
+from agents.core.register import Register
 
 __all__ = ["DisplayListener", "DisplayManager", "DisplayStrategy", "Slot", "SlotState"]
 
@@ -64,7 +65,7 @@ class DisplayManager:
     def __init__(self) -> None:
         self._slots: dict[str, Slot] = {}
         self._waiting: dict[str, _Waiting] = {}
-        self._listeners: list[DisplayListener] = []
+        self._listeners: Register[DisplayListener] = Register()
         self._pushed = 0
 
     @property
@@ -83,13 +84,7 @@ class DisplayManager:
         Returns:
             A function that ends it. Idempotent.
         """
-        self._listeners.append(listener)
-
-        def remove() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return remove
+        return self._listeners.add(listener)
 
     def push_and_forget(
         self,
@@ -245,7 +240,7 @@ class DisplayManager:
         return slot.strategy == "stay"
 
     def _changed(self) -> None:
-        for listener in tuple(self._listeners):
+        for listener in self._listeners.members:
             try:
                 listener(self.slots)
             except Exception:

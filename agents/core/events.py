@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeAlias
+
+from agents.core.register import Register
 
 __all__ = ["EventType", "Subscriber", "Subscribers"]
 
@@ -36,32 +37,16 @@ class Subscriber(Protocol):
         ...
 
 
-class Subscribers:
+class Subscribers(Register[Subscriber]):
     """Everybody who watches; events reach them all before the request goes on."""
-
-    def __init__(self) -> None:
-        self._subscribers: list[Subscriber] = []
-
-    def add(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Let somebody watch.
-
-        Returns:
-            A function that ends it. Idempotent.
-        """
-        self._subscribers.append(subscriber)
-
-        def remove() -> None:
-            if subscriber in self._subscribers:
-                self._subscribers.remove(subscriber)
-
-        return remove
 
     async def emit(self, type: EventType, **data: Any) -> None:
         """Tell all of them at the same time and wait for every one; the first exception is raised then."""
-        if len(self._subscribers) == 1:  # The usual case, once per text delta: not worth a task.
-            await self._subscribers[0].record(type, data)
+        subscribers = self.members
+        if len(subscribers) == 1:  # The usual case, once per text delta: not worth a task.
+            await subscribers[0].record(type, data)
             return
-        waiting = [subscriber.record(type, dict(data)) for subscriber in self._subscribers]
+        waiting = [subscriber.record(type, dict(data)) for subscriber in subscribers]
         for outcome in await asyncio.gather(*waiting, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome

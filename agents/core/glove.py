@@ -25,6 +25,7 @@ from agents.core.model import Model
 from agents.core.opening import LateResults, Opening, Said, Words, keep_late
 from agents.core.pace import UNPACED, Pace
 from agents.core.permissions import Permissions
+from agents.core.register import Register
 from agents.core.request import Request
 from agents.core.selection import ToolSelection
 from agents.core.store import Store, inbox_of, tasks_of
@@ -122,9 +123,9 @@ class Glove:
         self._framework_tools = framework_tools or ToolSelection()
         self._cancel = cancel_tool(self.errands)
         self._built = False
-        self._providers: list[ContextProvider] = []
-        self._preparations: list[Preparation] = []
-        self._questions: list[Callable[[], ExpectedAnswer | None]] = []
+        self._providers: Register[ContextProvider] = Register()
+        self._preparations: Register[Preparation] = Register()
+        self._questions: Register[Callable[[], ExpectedAnswer | None]] = Register()
         self._mistakes = [
             *_limits(max_turns=max_turns, max_retries=max_retries),
             *(() if compaction is None else compaction.mistakes()),
@@ -266,13 +267,7 @@ class Glove:
         Returns:
             A function that ends it. Idempotent.
         """
-        self._providers.append(provider)
-
-        def remove() -> None:
-            if provider in self._providers:
-                self._providers.remove(provider)
-
-        return remove
+        return self._providers.add(provider)
 
     def add_preparation(self, step: Preparation) -> Callable[[], None]:
         """Do something in every request before the model is first called: the words are stored by then.
@@ -282,13 +277,7 @@ class Glove:
         Returns:
             A function that ends it. Idempotent.
         """
-        self._preparations.append(step)
-
-        def remove() -> None:
-            if step in self._preparations:
-                self._preparations.remove(step)
-
-        return remove
+        return self._preparations.add(step)
 
     def add_question(self, question: Callable[[], ExpectedAnswer | None]) -> Callable[[], None]:
         """Say what a reply asks for when no tool of its request said it: the open question of a form, say.
@@ -299,18 +288,12 @@ class Glove:
         Returns:
             A function that ends it. Idempotent.
         """
-        self._questions.append(question)
-
-        def remove() -> None:
-            if question in self._questions:
-                self._questions.remove(question)
-
-        return remove
+        return self._questions.add(question)
 
     @property
     def open_question(self) -> ExpectedAnswer | None:
         """What stands open beside what the latest tools asked; the first there is."""
-        return next((asked for question in self._questions if (asked := question()) is not None), None)
+        return next((asked for question in self._questions.members if (asked := question()) is not None), None)
 
     async def prepare_request(self, signal: AbortSignal) -> bool:
         """Take the steps that precede a request, in the order added.
@@ -318,10 +301,11 @@ class Glove:
         Returns:
             Whether there are any.
         """
-        for step in tuple(self._preparations):
+        steps = self._preparations.members
+        for step in steps:
             signal.raise_if_aborted()
             await step(signal)
-        return bool(self._preparations)
+        return bool(steps)
 
     async def get_runtime_context(
         self, signal: AbortSignal | None = None, *, now: float | None = None
@@ -336,7 +320,7 @@ class Glove:
             Exception: whatever a provider raises.
         """
         messages = await self.render_context(signal, now=now)
-        if self._providers or self.errands.running:
+        if self._providers.members or self.errands.running:
             await self.subscribers.emit("runtime_context", messages=deepcopy(list(messages)))
         return messages
 
@@ -345,7 +329,7 @@ class Glove:
     ) -> tuple[Message, ...]:
         """Ask all providers like :meth:`get_runtime_context`, and tell nobody."""
         messages: list[Message] = []
-        for provider in tuple(self._providers):
+        for provider in self._providers.members:
             context = provider(signal)
             messages.extend(_as_messages(await context if inspect.isawaitable(context) else context))
         messages.extend(_as_messages(self.errands.render(UNPACED.now() if now is None else now)))
