@@ -7,14 +7,14 @@ def test_members_are_in_the_order_they_came_and_each_leaves_once() -> None:
     register: Register[str] = Register()
     leave_a, leave_b = register.add("a"), register.add("b")
     again = register.add("a")
-    assert register.members == ("a", "b", "a")
+    assert list(register.members) == ["a", "b", "a"]
     leave_b()
     leave_b()
-    assert register.members == ("a", "a")
+    assert list(register.members) == ["a", "a"]
     leave_a()
     again()
     again()
-    assert register.members == ()
+    assert list(register.members) == []
 
 
 def test_who_comes_or_goes_while_they_are_asked_changes_nothing() -> None:
