@@ -61,7 +61,7 @@ class Bookings(Protocol):
     """What the concierge needs of a bookings service."""
 
     async def book(self, details: TripDetails, *, booking_key: str, idempotency_key: str) -> Booking:
-        """Book a trip, or change the booking there is.
+        """Book a trip, or change the booking there is. What it says already changes nothing.
 
         Args:
             details: what, and for whom.
@@ -108,8 +108,11 @@ class BookingDesk:
                 if (key, kept) != (booking_key, content):
                     raise BookingError("this idempotency key was used for another request; every request has its own")
                 return Booking(reference=_reference(books, key), details=details, version=version)
-            latest = books.execute("SELECT max(version) FROM requests WHERE booking_key = ?", (booking_key,)).fetchone()
-            version = (latest[0] or 0) + 1
+            latest = books.execute(
+                "SELECT version, details FROM requests WHERE booking_key = ? ORDER BY rowid DESC LIMIT 1",
+                (booking_key,),
+            ).fetchone()
+            version = 1 if latest is None else latest[0] + (latest[1] != content)
             books.execute(
                 "INSERT INTO requests (idempotency_key, booking_key, version, details) VALUES (?, ?, ?, ?)",
                 (idempotency_key, booking_key, version, content),
@@ -167,7 +170,7 @@ class BookingDesk:
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS bookings (reference TEXT NOT NULL UNIQUE, booking_key TEXT NOT NULL PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS requests (idempotency_key TEXT NOT NULL PRIMARY KEY, booking_key TEXT NOT NULL,"
-    " version INTEGER NOT NULL, details TEXT NOT NULL, UNIQUE (booking_key, version))",
+    " version INTEGER NOT NULL, details TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS itineraries (idempotency_key TEXT NOT NULL PRIMARY KEY, reference TEXT NOT NULL,"
     " address TEXT NOT NULL)",
 )
@@ -176,7 +179,7 @@ _TABLES = (
 def _find(books: sqlite3.Connection, reference: str) -> Booking | None:
     found = books.execute(
         "SELECT details, version FROM requests JOIN bookings USING (booking_key) WHERE reference = ?"
-        " ORDER BY version DESC LIMIT 1",
+        " ORDER BY requests.rowid DESC LIMIT 1",
         (reference,),
     ).fetchone()
     if found is None:

@@ -157,7 +157,7 @@ def trip_form() -> Form[Desk]:
                 loyalty_number=traveller.loyalty_number,
             ),
             booking_key=ctx.instance_id,
-            idempotency_key=f"{ctx.instance_id}:{ctx.confirmed_for}",
+            idempotency_key=ctx.idempotency_key,
         )
         await desk.facts.record(
             FactInput(

@@ -13,9 +13,9 @@ from agents.core.selection import ToolSelection
 from agents.core.store import Store
 from agents.core.tools import Tool, ToolContext
 from agents.desk.messages import MessagePad, take_message
-from agents.desk.spoken import say_date, say_time
 from agents.desk.sums import SumError, work_out
 from agents.display import DisplayManager
+from agents.spoken import say_date, say_time
 
 __all__ = ["SYSTEM_PROMPT", "create"]
 

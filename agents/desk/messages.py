@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from agents.core.tools import Tool, ToolContext
-from agents.desk.spoken import say_address, say_digits
 from agents.reading.digits import read_digits
 from agents.reading.spelling import read_address
+from agents.spoken import say_address, say_digits
 
 __all__ = ["MessagePad", "TakenMessage", "take_message"]
 

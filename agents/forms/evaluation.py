@@ -181,8 +181,12 @@ class _Evaluating:
         return self._revisions[field_id].skipped is not None and self._form.fields[field_id].notes.skippable
 
     def _outdated(self, field_id: str) -> bool:
-        """Whether a confirmation was given for other answers."""
-        return field_id in self._form.confirming and self._revisions[field_id].fingerprint != self._fingerprint
+        """Whether a confirmation was given for other answers, or a later one was taken back: neither is a yes to now."""
+        if field_id not in self._form.confirming:
+            return False
+        entry = self._instance.entries[field_id]
+        taken_back = entry.cursor < len(entry.revisions) - 1
+        return taken_back or self._revisions[field_id].fingerprint != self._fingerprint
 
     def _state(self, field: Field, gates: Gates) -> FieldState:
         applicable = gates.applies(field)

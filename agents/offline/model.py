@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
 from agents.core.late import read_late
 from agents.core.messages import ToolCall
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled, ToolSpec
 from agents.offline.filling import fill
+from agents.offline.interview import FILL, Interview
 from agents.offline.picking import PLAIN, Pick, pick_all
 from agents.offline.saying import (
     ALL_RIGHT,
@@ -23,23 +22,19 @@ from agents.offline.saying import (
     say_result,
 )
 from agents.offline.situation import Question, Situation, read_situation
+from agents.offline.step import Step
 from agents.reading.assent import read_yes_no
 from agents.reading.fields import field_schema, is_free_text, read_value
 
-__all__ = ["OfflineModel", "Step", "decide"]
+__all__ = ["OfflineModel", "decide"]
+
+
+FRAMEWORK = ("glove_", "record_fact")
+"""How the names of tools begin that the framework brings."""
 
 
 def _today() -> date:
     return datetime.now().astimezone().date()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One response: words, calls, or words and then calls."""
-
-    text: str = ""
-    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
-    """Tools by name, each with its input."""
 
 
 class OfflineModel:
@@ -60,7 +55,7 @@ class OfflineModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Answer in one piece."""
         # What the framework brings for models that plan (a list of tasks, say) is nothing a caller asks for in words.
-        tools = [tool for tool in request.tools if tool.examples or not tool.name.startswith("glove_")]
+        tools = [tool for tool in request.tools if tool.examples or not tool.name.startswith(FRAMEWORK)]
         latest = next(
             (message for message in reversed(request.messages) if message.framework_context != "runtime"), None
         )
@@ -68,13 +63,24 @@ class OfflineModel:
         situation = read_situation(request.messages)
         # A call that was stopped in words is told of by the tool that stopped it.
         stopped = late is not None and late.status == "aborted" and bool(situation.outcomes)
-        step = decide(situation, tools, self._today()) if late is None or stopped else Step(text=say_result(late))
+        if late is None or stopped:
+            step = self._interview(request, situation) or decide(situation, tools, self._today())
+        else:
+            step = Step(text=say_result(late))
         if step.text:
             yield TextChunk(text=step.text)
         made = sum(len(message.tool_calls) for message in request.messages)
         for number, (tool_name, inputs) in enumerate(step.calls, start=made + 1):
             yield ToolCalled(call=ToolCall(id=f"offline_{number}", tool_name=tool_name, input_args=inputs))
         yield ModelFinished(stop_reason="tool_calls" if step.calls else "stop")
+
+    def _interview(self, request: ModelRequest, situation: Situation) -> Step | None:
+        """What comes next where the agent has forms, if it has to do with one."""
+        if not any(tool.name == FILL for tool in request.tools):
+            return None
+        return Interview(
+            situation=situation, messages=request.messages, tools=request.tools, today=self._today()
+        ).step()
 
 
 def decide(situation: Situation, tools: Sequence[ToolSpec], today: date) -> Step:

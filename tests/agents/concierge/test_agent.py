@@ -166,6 +166,26 @@ async def test_undoing_a_correction_brings_no_stale_yes_back(tmp_path: Path) -> 
     assert (booking.details.travellers, booking.version) == (3, 2)
 
 
+async def test_taking_a_yes_back_brings_no_older_one_back_to_life(tmp_path: Path) -> None:
+    script = [
+        *BOOKED,
+        *CORRECTED,
+        [call("glove_form_fill", values={"confirmed": True})],
+        "Changed.",
+        [call("glove_form_revise", action="undo"), call("glove_form_revise", action="undo")],
+        "Two people then. Is that right?",
+        [call("glove_form_fill", values={"confirmed": True})],
+        "Changed back.",
+    ]
+    talk = Talk(script, tmp_path)
+    await talk.say(*WORDS, "Actually, make it three.", "Yes.", "No, undo all that.")
+    assert talk.data("glove_form_revise")[-1]["complete"] is False
+    assert (await talk.bookings.bookings())[0].details.travellers == 3
+    await talk.say("Yes.")
+    (booking,) = await talk.bookings.bookings()
+    assert booking.details.travellers == 2
+
+
 async def test_a_conversation_goes_on_in_another_process_where_it_stopped(tmp_path: Path) -> None:
     first = Talk(BOOKED[:2], tmp_path)
     await first.say(WORDS[0])
@@ -185,3 +205,23 @@ async def test_a_model_that_fills_in_what_is_not_its_to_fill_books_nothing(field
     talk = Talk(script, tmp_path)
     await talk.say(WORDS[0])
     assert await talk.bookings.bookings() == []
+
+
+async def test_a_voice_knows_what_sort_of_answer_every_question_wants(tmp_path: Path) -> None:
+    asked = [
+        ({}, None),
+        ({"origin": "Nairobi", "destination": "Lisbon"}, "date"),
+        ({"depart_date": "2026-11-02"}, "number"),
+        ({"travellers": 2}, None),
+        ({"full_name": "Amina Odhiambo"}, "spelling"),
+        ({"email": "amina@example.com"}, None),
+        ({"loyalty_number": "GL123456"}, "yes_no"),
+    ]
+    script: list[ScriptedResponse] = [[call("glove_form_start", form="trip-booking")], "Where from?"]
+    for values, _ in asked[1:]:
+        script += [[call("glove_form_fill", values=values)], "And next?"]
+    talk = Talk(script, tmp_path)
+    for _, kind in asked:
+        await talk.say("Something.")
+        expected = talk.glove.expectation
+        assert (None if expected is None else expected.kind) == kind

@@ -45,6 +45,15 @@ async def test_another_request_for_the_same_booking_changes_it(desk: BookingDesk
     assert (late.version, (await desk.bookings())[0].details.travellers) == (1, 3)
 
 
+async def test_a_request_that_says_what_is_booked_already_changes_nothing(desk: BookingDesk) -> None:
+    first = await desk.book(details(), booking_key="form-1", idempotency_key="k1")
+    assert await desk.book(details(), booking_key="form-1", idempotency_key="k2") == first
+    await desk.book(details(travellers=3), booking_key="form-1", idempotency_key="k3")
+    back = await desk.book(details(), booking_key="form-1", idempotency_key="k4")
+    assert (back.version, back.details.travellers) == (3, 2)
+    assert await desk.bookings() == [back]
+
+
 async def test_a_key_belongs_to_one_request(desk: BookingDesk) -> None:
     await desk.book(details(), booking_key="form-1", idempotency_key="k1")
     with pytest.raises(BookingError, match="used for another request"):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.desk.spoken import say_digits
 from agents.reading.digits import read_digits
+from agents.spoken import say_digits
 
 
 @pytest.mark.parametrize(

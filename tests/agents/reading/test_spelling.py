@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.desk.spoken import say_address
 from agents.reading.spelling import read_address
+from agents.spoken import say_address
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from agents.desk.spoken import say_address, say_date, say_digits, say_number, say_time
+from agents.spoken import say_address, say_date, say_digits, say_number, say_time
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 from agents.reading.numbers import SMALL, TENS
 
@@ -42,11 +42,12 @@ def say_time(moment: datetime) -> str:
     return f"{said} in the {'afternoon' if moment.hour < 18 else 'evening'}"
 
 
-def say_date(moment: datetime) -> str:
-    """Say the day: "Tuesday, the third of March"."""
+def say_date(moment: date, *, year: bool = False) -> str:
+    """Say the day: "Tuesday, the third of March", with the year in figures if wanted."""
     *tens, last = say_number(moment.day).split("-")
     ordinal = "-".join([*tens, _ORDINALS.get(last, f"{last}th")])
-    return f"{_WEEKDAYS[moment.weekday()]}, the {ordinal} of {_MONTHS[moment.month - 1]}"
+    day = f"{_WEEKDAYS[moment.weekday()]}, the {ordinal} of {_MONTHS[moment.month - 1]}"
+    return f"{day} {moment.year}" if year else day
 
 
 def say_digits(digits: str) -> str:
