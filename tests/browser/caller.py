@@ -124,10 +124,12 @@ class Caller:
         """Read the transcript: what the ``caller`` or the ``agent`` said."""
         return self.page.locator(f".transcript .line.{kind}:not(.partial) p").all_inner_texts()
 
-    def photograph(self, folder: Path, name: str) -> None:
-        """Keep a picture of the page."""
+    def photograph(self, folder: Path, name: str, *, whole: bool = False) -> None:
+        """Keep a picture of what is seen of the page, or of the whole of it."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=folder / f"{name}.png")
+        if whole:
+            self.page.evaluate("scrollTo(0, 0)")
+        self.page.screenshot(path=folder / f"{name}.png", full_page=whole)
 
     def complaints(self, axe: str) -> Sequence[str]:
         """Let axe-core look at the page; one line per rule it breaks."""

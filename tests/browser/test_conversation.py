@@ -49,7 +49,7 @@ def test_four_turns_are_held_one_answer_is_interrupted_and_the_page_shows_what_w
     rows = caller.page.locator(".times .row")
     expect(rows).to_have_count(4)
     rows.nth(1).press("Enter")
-    caller.photograph(pictures, "times")
+    caller.photograph(pictures, "times", whole=True)
     timed = caller.told("latency")[1]
     shown = caller.page.locator("tbody tr").nth(1).locator("td").all_text_contents()
     stages = [
