@@ -181,7 +181,7 @@ class _Evaluating:
         return self._revisions[field_id].skipped is not None and self._form.fields[field_id].notes.skippable
 
     def _outdated(self, field_id: str) -> bool:
-        """Whether a confirmation was given for other answers, or a later one was taken back: neither is a yes to now."""
+        """Whether a confirmation was given for other answers, or a later one was taken back: it is no yes now."""
         if field_id not in self._form.confirming:
             return False
         entry = self._instance.entries[field_id]
