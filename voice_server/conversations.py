@@ -118,6 +118,8 @@ class Conversations:
         """
         conversation = self._enter(identifier or uuid.uuid4().hex)
         try:
+            if identifier is not None and conversation.present == 1:
+                await conversation.agent.recall()
             yield conversation
         finally:
             await self._leave(conversation)

@@ -52,6 +52,19 @@ async def test_a_conversation_in_a_database_outlives_the_server(tmp_path: object
     await conversations.aclose()
 
 
+async def test_what_a_conversation_was_left_waiting_for_is_waited_for_by_the_next_server(tmp_path: object) -> None:
+    settings = _settings(agent="agents.desk:create", database=f"sqlite:///{tmp_path}/calls.db")
+    conversations = await Conversations.connect(settings)
+    async with conversations.join("ann") as conversation:
+        await conversation.agent.process_request("Can you take a message?")
+        waited_for = conversation.agent.expectation
+    await conversations.aclose()
+    conversations = await Conversations.connect(settings)
+    async with conversations.join("ann") as conversation:
+        assert conversation.agent.expectation == waited_for is not None
+    await conversations.aclose()
+
+
 async def test_the_agent_has_a_screen_for_as_long_as_anybody_has_one() -> None:
     conversations = await Conversations.connect(_settings())
     async with conversations.join() as conversation:
