@@ -8,6 +8,7 @@ There are sizes, durations, names of engines and outcomes in them, and not a wor
 span                       from, to
 =========================  =====================================================================================
 ``voice.turn``             the caller's first speech sample, the end of the answer; the root, unless otherwise said
+``voice.utterance``        the root instead for what answers nothing: a greeting, a narration, a tool's late result
 ``voice.speech``           the caller's first speech sample, their last
 ``voice.endpoint``         the caller's last speech sample, the words are a turn
 ``voice.stt``              the caller's last speech sample, the recogniser's final text
@@ -15,8 +16,16 @@ span                       from, to
 ``execute_tool {tool}``    a tool is called, it returns, however late
 ``voice.tts``              a sentence is given to the synthesiser, all of its audio is there
 ``voice.playout``          the first sample of the answer is at the output, the answer is over
-``voice.utterance``        the root instead of ``voice.turn`` for what answers nothing: greeting, narration, result
 =========================  =====================================================================================
+
+Roots have ``voice.call.id``, ``voice.pipeline``, ``voice.utterance.number``, ``voice.utterance.kind``,
+``voice.outcome`` (``spoken``, ``interrupted`` or ``nothing_said``) and, where there is one, ``voice.turn.number``,
+``voice.interrupted.cause`` and ``voice.voice_to_voice.seconds``; engines that failed meanwhile are events
+``voice.engine_trouble`` with ``voice.engine.kind``. Stages have what applies of ``voice.engine``,
+``voice.endpoint.reason``, ``voice.text.characters``, ``voice.heard.characters``, ``voice.heard.estimated``,
+``voice.held.seconds``, ``voice.audio.seconds``, ``voice.tool.status``, ``error.type``, ``gen_ai.operation.name``,
+``gen_ai.agent.name``, ``gen_ai.provider.name``, ``gen_ai.request.model``, ``gen_ai.tool.name`` and
+``gen_ai.tool.type``.
 """
 
 from __future__ import annotations

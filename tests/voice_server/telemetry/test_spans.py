@@ -16,6 +16,7 @@ from opentelemetry.trace import StatusCode
 from pipelines.events import CallEvent, Tell, ToolCalled, ToolReturned
 from tests.voice_server.records.story import BEGAN, HEADING, STORY
 from tests.voice_server.telemetry.telling import Hand, reworded, tell
+from voice_server.telemetry import spans
 from voice_server.telemetry.spans import CallSpans
 
 
@@ -148,6 +149,15 @@ def test_a_trouble_marks_what_was_going_on_and_does_not_say_why() -> None:
 
 def test_a_turn_that_is_not_sampled_costs_no_stage() -> None:
     assert _told(sampler=ALWAYS_OFF) == ()
+
+
+def test_the_documentation_names_every_span_and_attribute() -> None:
+    told = _told()
+    names = {span.name.partition(" ")[0] for span in told}
+    attributes = {name for span in told for name in span.attributes or {}}
+    attributes |= {name for span in told for event in span.events for name in (event.name, *(event.attributes or {}))}
+    assert len(names) == 9
+    assert not [name for name in names | attributes if f"``{name}" not in (spans.__doc__ or "")]
 
 
 @settings(deadline=None)
