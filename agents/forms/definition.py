@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from agents.forms.context import Deps, FormContext
@@ -180,16 +179,6 @@ class Form(Generic[Deps]):
             return self._by_model[model]
         except KeyError:
             raise FormDefinitionError([], f"{model.__name__} is no step of form {self.id!r}") from None
-
-    def hooks(self) -> chain[str]:
-        """All hooks, with an executor or without, in the order they run when they rise together."""
-        return chain(
-            map(field_hook, self.fields),
-            map(skip_hook, self.fields),
-            map(step_hook, self._by_id),
-            map(checkpoint_hook, self.checkpoints),
-            (FORM_HOOK,),
-        )
 
     # ----------------------------------------------------------------------------------------------------- checking
 

@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import Any
 
 from agents.forms.definition import Form
-from agents.forms.errors import FormDefinitionError
 from agents.forms.field import Field, Judgement
 from agents.forms.fingerprint import fingerprint
 from agents.forms.gates import Defect, Gates
@@ -90,11 +89,7 @@ NOTHING = Evaluation()
 
 
 def evaluate(form: Form[Any], instance: Instance) -> Evaluation:
-    """Find how an instance stands.
-
-    Raises:
-        FormDefinitionError: conditions exclude one field after the other without end.
-    """
+    """Find how an instance stands."""
     return _Evaluating(form, instance).run()
 
 
@@ -146,15 +141,12 @@ class _Evaluating:
 
     def _settle(self) -> Gates:
         """Exclude what does not apply, and what therefore does not apply either, until nothing changes."""
-        for _ in range(len(self._form.fields) + 1):
+        while True:  # Each round but the last excludes a field for good; nearly always there is one.
             gates = self._gates()
             out = {field_id for field_id in self._revisions if not gates.applies(self._form.fields[field_id])}
             if out <= self._excluded:
                 return gates
             self._excluded |= out
-        raise FormDefinitionError(
-            self._excluded, f"the conditions of form {self._form.id!r} exclude one field after the other without end"
-        )
 
     def _gates(self) -> Gates:
         holding = {field_id: judged for field_id, judged in self._judged.items() if field_id not in self._excluded}

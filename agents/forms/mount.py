@@ -20,6 +20,7 @@ from agents.forms.errors import FormDefinitionError, FormError, FormPostCommitEr
 from agents.forms.question import Question
 from agents.forms.record import Provenance
 from agents.forms.registry import FormRegistry
+from agents.forms.rendering import view_data
 from agents.forms.runner import FormRunner
 from agents.forms.tools import form_tools
 from agents.reading.fields import expected_answer, field_schema
@@ -107,6 +108,12 @@ def use_form_runner(
     def asked() -> ExpectedAnswer | None:
         return None if runner.question is None else _expected(runner.question)
 
+    async def read() -> list[dict[str, Any]]:
+        instances = await runner.list(limit=1)
+        return [view_data(await runner.inspect(instance_id=instance.id)) for instance in instances]
+
+    changed = glove.progress.register("forms", read)
+    runner.add_listener(lambda _view: changed())
     glove.add_preparation(prepare)
     glove.add_question(asked)
     if inject_status:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import field_validator
+from pydantic import BaseModel, field_validator
+from pydantic import Field as PydanticField
 
 from agents.forms.definition import Form
 from agents.forms.errors import FormDefinitionError
@@ -187,3 +188,29 @@ def test_step_ids_are_snake_case_or_given() -> None:
     assert form.step_of(LeadTraveller) is form.step("lead_traveller")
     with pytest.raises(FormDefinitionError):
         form.step_of(Traveller)
+
+
+class Card(BaseModel):
+    kind: Literal["card"]
+    number: str
+
+
+class Cash(BaseModel):
+    kind: Literal["cash"]
+
+
+def test_a_union_told_apart_by_a_word_is_judged_by_it() -> None:
+    class Step(FormStep):
+        payment: Annotated[Card | Cash, PydanticField(discriminator="kind")] = ask("Payment")
+
+    field = of(Step).build().fields["payment"]
+    assert field.judge('{"kind":"cash"}').value == Cash(kind="cash")
+    (problem,) = field.judge('{"kind":"card"}').problems
+    assert problem.startswith("card.number:")
+
+
+def test_of_an_answer_that_is_wrong_in_many_ways_a_few_are_told() -> None:
+    class Step(FormStep):
+        numbers: list[int] = ask("Numbers")
+
+    assert len(of(Step).build().fields["numbers"].judge('["a","b","c","d","e","f","g"]').problems) == 5

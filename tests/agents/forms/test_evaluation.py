@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import create_model
 
 from agents.forms.definition import Form
 from agents.forms.errors import FormDefinitionError
 from agents.forms.evaluation import FieldStatus, evaluate
 from agents.forms.field import ask
-from agents.forms.state import FormState
+from agents.forms.state import FormState, When
 from agents.forms.step import FormStep
 from tests.agents.forms.scenes import TRIP, Scene
 from tests.agents.forms.trip import booking
@@ -218,3 +220,21 @@ def test_a_yes_that_comes_with_answers_is_to_these() -> None:
     scene = Scene(booking).start()
     scene.fill(confirmed=True, loyalty_number="GL123456", **TRIP, full_name="Amina")
     assert scene.now.complete
+
+
+def test_a_step_jumped_to_that_is_gone_is_no_step() -> None:
+    scene = Scene(booking).start()
+    scene.instance = replace(scene.instance, open_step="gone")
+    assert scene.now.open_step is booking.steps[0] and not scene.revisiting()
+
+
+def test_conditions_that_follow_from_each_other_settle_one_after_the_other() -> None:
+    def after(field: str) -> When:
+        return lambda form: field in form.values
+
+    fields: dict[str, Any] = {"field_0": (int | None, ask("Field 0", when=lambda form: False))}
+    for number in range(1, 30):
+        fields[f"field_{number}"] = (int | None, ask(f"Field {number}", when=after(f"field_{number - 1}")))
+    form = Form("f", version=1, steps=[create_model("Chain", __base__=FormStep, **fields)], name="F").build()
+    scene = Scene(form).start(**{f"field_{number}": number for number in range(30)})
+    assert {state.status for state in scene.now.fields.values()} == {HELD}

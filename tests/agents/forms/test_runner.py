@@ -325,6 +325,7 @@ async def test_a_memory_that_is_missing_is_missed_only_by_whoever_uses_it() -> N
 @pytest.mark.parametrize(
     "use",
     [
+        lambda memory: memory.upsert_node("person", "a", {}),
         lambda memory: memory.connect("a", "knows", "b"),
         lambda memory: memory.record_episode("call", {}, content="x", occurred_at=NOW),
         lambda memory: memory.write_resource("a.txt", "x"),
@@ -513,6 +514,38 @@ async def test_a_write_that_comes_second_again_and_again_is_a_conflict() -> None
     assert refused.value.data == {"code": "form_conflict", "expected": 4, "actual": 5}
 
 
+async def test_what_executors_want_is_done_though_others_write_meanwhile_until_it_is_too_much() -> None:
+    store = Crowded(0)
+
+    def crowd(ctx: FormContext[None]) -> Effects:
+        store.times = times
+        return Patch({"out": "x"})
+
+    for times, conflicts in ((3, False), (4, True)):
+        runner = runner_of(one(crowd), store, subject=f"caller {times}", new_id=lambda times=times: f"form_{times}")
+        if conflicts:
+            with pytest.raises(FormPostCommitError) as refused:
+                await runner.start("f", {"name": "A"})
+            assert isinstance(refused.value.__cause__, FormConflictError)
+        else:
+            assert row((await runner.start("f", {"name": "A"})).view, "out").value == "x"
+
+
+async def test_two_that_take_over_a_form_at_once_take_it_over_once() -> None:
+    class Slow(MemoryForms):
+        async def commit(self, instance_id: str, commit: Commit, *, if_version: int) -> None:
+            await asyncio.sleep(0)
+            await super().commit(instance_id, commit, if_version=if_version)
+
+    store = Slow()
+    await runner_of(booking, store, deps=Desk()).start("trip-booking", {"travellers": "2"})
+    form = Form("trip-booking", version=2, steps=[Trip], name="T", migrate=lambda old, version: {"travellers": 2})
+    views = await asyncio.gather(*(runner_of(form, store).status() for _ in range(2)))
+    assert [row(view, "travellers").value for view in views] == [2, 2]
+    instance = await store.get("form_1")
+    assert instance is not None and len(instance.entries["travellers"].revisions) == 2
+
+
 async def test_two_runners_on_one_form_lose_nothing() -> None:
     store = MemoryForms()
     mine, theirs = runner_of(booking, store, deps=Desk()), runner_of(booking, store, deps=Desk())
@@ -604,7 +637,7 @@ async def test_a_form_of_another_version_is_stale_and_may_only_be_abandoned() ->
     for write in (runner.fill({"origin": "x"}), runner.resolve_checkpoint("book", ok=True)):
         with pytest.raises(FormStaleError) as refused:
             await write
-    assert (refused.value.instance_version, refused.value.def_version) == (1, 2)
+    assert refused.value.data == {"code": "form_stale", "instance_version": 1, "def_version": 2}
     assert "stale" in await runner.status_line()
     instance = await store.get("form_1")
     assert instance is not None and instance.status is InstanceStatus.STALE

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from agents.core.errors import ToolSelectionError
+from agents.core.errors import StoreError, ToolSelectionError
 from agents.core.glove import Glove
 from agents.core.selection import ToolSelection
 from agents.display import DisplayManager, Slot, SlotState
-from agents.forms.adapter import MemoryForms
+from agents.forms.adapter import FormAdapter, MemoryForms
 from agents.forms.context import FormContext
 from agents.forms.definition import Form
 from agents.forms.effects import Effect, Patch, Terminate
 from agents.forms.errors import FormDefinitionError
 from agents.forms.field import ask
 from agents.forms.mount import MountedForms, use_form_runner
+from agents.forms.record import Dispatch
+from agents.forms.registry import FormRegistry
 from agents.forms.step import FormStep
 from agents.models.scripted import ScriptedCall, ScriptedModel
 from agents.stores.memory import MemoryStore
@@ -26,12 +29,12 @@ from tests.agents.forms.trip import Desk, booking
 class Talk:
     """An agent with the design's form, whose model makes the calls given, each in a response of its own."""
 
-    def __init__(self, form: Form[Any] = booking, **options: Any) -> None:
+    def __init__(self, form: Form[Any] = booking, *, adapter: FormAdapter | None = None, **options: Any) -> None:
         self.store = MemoryStore("call-1")
         self.model = ScriptedModel()
         self.glove = Glove(model=self.model, store=self.store, **options)
         self.desk = Desk()
-        self.forms: MountedForms = use_form_runner(self.glove, form, store=MemoryForms(), deps=self.desk)
+        self.forms: MountedForms = use_form_runner(self.glove, form, store=adapter or MemoryForms(), deps=self.desk)
 
     async def say(self, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
         _, model = talking(*([ScriptedCall(name=name, input=args)] for name, args in calls), "Done.")
@@ -261,3 +264,42 @@ async def test_what_a_process_left_undone_is_done_before_the_next_request() -> N
     await glove.process_request("Hello")
     assert len(ran) == 2 and len(set(ran)) == 1
     assert "awaiting" not in model.requests[0].messages[-1].text
+
+
+async def test_a_registry_of_several_forms_is_mounted_as_it_is() -> None:
+    registry = FormRegistry(booking, with_card())
+    glove, _ = talking("Hello.")
+    runner = use_form_runner(glove, registry, store=MemoryForms(), deps=Desk(), subject="somebody").runner
+    assert runner.registry is registry and runner.subject == "somebody"
+
+
+class Unwritable(MemoryForms):
+    """Its journal cannot be written to."""
+
+    async def record_dispatch(self, instance_id: str, key: str, dispatch: Dispatch) -> None:
+        raise StoreError("the disk is full")
+
+
+async def test_what_is_saved_though_what_follows_failed_is_told_as_that_and_later_requests_go_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    talk = Talk(with_card(), adapter=Unwritable())
+    (result,) = await talk.say(("glove_form_start", {"form": "card", "values": {"name": "A"}}))
+    assert result.status == "error" and "saved" in result.message
+    assert result.data["committed"] is True and result.data["status"] == "awaiting"
+    (result,) = await talk.say(("glove_form_fill", {"values": {"name": "B"}}))
+    assert result.data == {"code": "form_blocked", "checkpoint": "agree", "waiting": ""}
+    assert "could not be resumed: FormPostCommitError" in caplog.text
+    assert '[form: card] awaiting "agree"' in talk.shown()
+
+
+async def test_a_line_that_cannot_be_written_is_none(caplog: pytest.LogCaptureFixture) -> None:
+    talk = Talk()
+    await talk.say(("glove_form_start", {"form": "trip-booking"}))
+    talk.forms.runner.registry.invalidate()
+    talk.forms.runner.registry.register("other", name="Other", load=lambda: booking)
+    lost = (await talk.forms.runner.list())[0]
+    await talk.forms.runner.adapter.create(replace(lost, id="form_lost", form="other", updated_at=lost.updated_at))
+    await talk.say(("glove_form_list", {}))
+    assert talk.shown() == ["", ""]
+    assert "status line could not be written: FormDefinitionError" in caplog.text

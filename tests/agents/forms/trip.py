@@ -29,7 +29,7 @@ class Traveller(FormStep, title="Lead traveller", preview="name, loyalty number"
 
 @dataclass
 class Goals:
-    done: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list[str])
 
     async def update(self, goal: str, *, completed: list[str], reason: str) -> None:
         self.done += completed
@@ -37,7 +37,7 @@ class Goals:
 
 @dataclass
 class Bookings:
-    made: dict[str, tuple[Trip, Traveller]] = field(default_factory=dict)
+    made: dict[str, tuple[Trip, Traveller]] = field(default_factory=dict[str, tuple[Trip, Traveller]])
 
     async def book(self, trip: Trip, traveller: Traveller, *, idempotency_key: str) -> str:
         self.made.setdefault(idempotency_key, (trip, traveller))
