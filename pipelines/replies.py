@@ -267,7 +267,10 @@ class Replies:
                         self._compacting(answer, event)
                     case TextCompleted():
                         self._speaker.flush(answer.utterance)
-                    case ToolStarted() | ToolFinished():
+                    case ToolStarted():
+                        self._speaker.flush(answer.utterance)  # Who is told of the call may have something said.
+                        self._tell_tool(answer, event)
+                    case ToolFinished():
                         self._tell_tool(answer, event)
                     case StoreContended():
                         self._tell(EngineTrouble(engine="store", reason=event.reason))

@@ -13,7 +13,7 @@ from agents.core.prompt import History, assemble
 from agents.core.tools import Tool, ToolContext
 from agents.models.scripted import ScriptedCall, ScriptedResponse
 from pipelines.clock import VirtualClock, fixed
-from pipelines.events import ToolReturned, UtteranceEnded, UtteranceStarted
+from pipelines.events import ToolCalled, ToolReturned, UtteranceEnded, UtteranceStarted
 from pipelines.glove import GloveResponder
 from tests.agents.core.scenes import Anything, Diary, outline, talking
 from tests.pipelines.line import Line, Tale
@@ -155,6 +155,22 @@ def test_a_reply_stopped_while_it_is_set_aside_is_settled_by_what_was_heard_of_i
     scene.hold(asks_and_waits)
     assert sorted(scene.ended()) == [("narration", "This", True), ("reply", "Searching now.", True)]
     assert [event.status for event in scene.line.all(ToolReturned)] == ["aborted"]
+
+
+@pytest.mark.parametrize("responses", [(["Searching now. ", SEARCH], "Three flights."), ([SEARCH], "Three flights.")])
+def test_what_a_host_says_on_hearing_of_a_call_is_heard_while_the_tool_runs(responses: Any) -> None:
+    def host(line: Line, event: Any) -> None:
+        if isinstance(event, ToolCalled):
+            line.cascade.narrate("Please hold the line.")
+
+    scene = Scene(patient, *responses)
+    scene.line.host = host
+    scene.hold(asks_and_waits)
+    (called_at,) = scene.line.times(ToolCalled)
+    (said_at,) = [at for kind, at in scene.started() if kind == "narration"]
+    assert said_at < called_at + 1.5
+    assert [heard for kind, heard, _ in scene.ended() if kind == "narration"] == ["Please hold the line."]
+    assert scene.ended()[-1][1].endswith("Three flights.")
 
 
 async def test_without_a_voice_it_is_an_event() -> None:
