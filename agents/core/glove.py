@@ -25,6 +25,7 @@ from agents.core.model import Model
 from agents.core.opening import LateResults, Opening, Said, Words, keep_late
 from agents.core.pace import UNPACED, Pace
 from agents.core.permissions import Permissions
+from agents.core.progress import Progress
 from agents.core.register import Register
 from agents.core.request import Request
 from agents.core.selection import ToolSelection
@@ -77,6 +78,7 @@ class Glove:
         expectation: what the latest reply asked for; ``None`` when nothing in particular.
         errands: tool calls that outlived their rounds.
         permissions: who may do what.
+        progress: how far it is with its goals and forms, for those who look on.
         compaction_wanted: whether there will be a compaction at the next opportunity.
         discarded_usage: tokens of drafts that nobody took up and of responses that were stopped, as far as the
             provider had told them.
@@ -111,6 +113,7 @@ class Glove:
         self.subscribers = Subscribers()
         self.permissions = Permissions()
         self.errands = Errands()
+        self.progress = Progress()
         self.floor = Floor()
         self.executor = Executor(self.subscribers, self.permissions, self.errands, retries=max_retries)
         self.closing = False

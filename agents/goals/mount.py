@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +21,7 @@ from agents.goals.record import GoalScope
 from agents.goals.runner import Follow, GoalRunner, Validate
 from agents.goals.snapshot import render_goals
 from agents.goals.status import ProgramStatus
-from agents.goals.tools import goal_tools
+from agents.goals.tools import goal_tools, status_data
 
 __all__ = ["Configure", "MountedGoals", "use_goal_runner"]
 
@@ -80,6 +81,17 @@ def use_goal_runner(
     """
     if preparation is not None and preparation.preparer.agent is glove:
         raise DefinitionError("an agent cannot prepare its own goals; give the preparation an agent of its own")
+
+    async def follow(status: ProgramStatus) -> None:
+        changed()
+        if on_change is not None and inspect.isawaitable(outcome := on_change(status)):
+            await outcome
+
+    async def read() -> dict[str, Any] | None:
+        status = await runner.status()
+        return None if status is None else status_data(status)
+
+    changed = glove.progress.register("goals", read)
     dated: dict[str, Any] = {} if now is None else {"now": now}
     runner = GoalRunner(
         adapter,
@@ -88,7 +100,7 @@ def use_goal_runner(
         actor=actor,
         source=source,
         validate_change=validate_change,
-        on_change=on_change,
+        on_change=follow,
         configure=None if configure is None else lambda status: configure(glove, status),
         preparation=preparation,
         glove=glove,

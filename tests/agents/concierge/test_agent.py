@@ -225,3 +225,20 @@ async def test_a_voice_knows_what_sort_of_answer_every_question_wants(tmp_path: 
         await talk.say("Something.")
         expected = talk.glove.expectation
         assert (None if expected is None else expected.kind) == kind
+
+
+async def test_who_looks_on_sees_the_goals_and_the_form_fill_up(tmp_path: Path) -> None:
+    talk = Talk([*BOOKED, "You are booked."], tmp_path)
+    changes: list[str] = []
+    talk.glove.progress.add_listener(changes.append)
+    assert await talk.glove.progress.read("goals") is None
+    assert await talk.glove.progress.read("forms") == []
+    await talk.say(*WORDS)
+    goals, (form,) = await talk.glove.progress.read("goals"), await talk.glove.progress.read("forms")
+    assert (goals["version"], goals["activeGoal"], form["form"], form["complete"]) == (
+        5,
+        "aftercare",
+        "trip-booking",
+        True,
+    )
+    assert (changes.count("goals"), changes.count("forms") >= 4) == (5, True)
