@@ -85,7 +85,7 @@ def examine(settings: Settings) -> Diagnosis:
         settings: what would be used.
     """
     looks: tuple[Callable[[Settings], Check], ...] = (
-        _python, _package, _vad, _stt, _tts, _agent, _model, _database, _picture,
+        _python, _package, _vad, _stt, _tts, _agent, _model, _database, _server, _picture,
     )  # fmt: skip
     return Diagnosis(checks=tuple(look(settings) for look in looks))
 
@@ -190,6 +190,21 @@ def _database(settings: Settings) -> Check:
         problem, _, fix = str(error).removeprefix("the database ").partition("; ")
         return _bad("database", problem, fix)
     return _good("database", f"{place} opens")
+
+
+def _server(settings: Settings) -> Check:
+    from voice_server.serve import address, check_address, listen
+
+    try:
+        check_address(settings)
+        listen(settings).close()
+    except UsageError as error:
+        problem, _, fix = str(error).partition("; ")
+        return _note("server", problem, fix)
+    where = address(settings.host, settings.port)
+    if settings.key is None:
+        return _good("server", f"{where} is free, for this machine only; with VOICE_KEY others may be let in")
+    return _good("server", f"{where} is free, for all who have the key")
 
 
 def _picture(_: Settings) -> Check:

@@ -23,7 +23,7 @@ from voice_server.guard import is_loopback
 from voice_server.service import Front, Readiness
 from voice_server.settings import Settings
 
-__all__ = ["address", "check_address", "run", "server"]
+__all__ = ["address", "check_address", "listen", "run", "server"]
 
 MOST_MESSAGE = 64 * 1024
 """Bytes of a message on a socket: two seconds of audio at 16 kHz, or the longest command."""
@@ -55,7 +55,7 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
         UsageError: the address cannot be had, or the service cannot be opened; the sentence says why.
     """
     check_address(settings)
-    listening = _listen(settings)
+    listening = listen(settings)
     with listening:
         where = f"http://{address(settings.host, listening.getsockname()[1])}"
 
@@ -116,7 +116,12 @@ def address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _listen(settings: Settings) -> socket.socket:
+def listen(settings: Settings) -> socket.socket:
+    """Take the address that was asked for.
+
+    Raises:
+        UsageError: it cannot be had.
+    """
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

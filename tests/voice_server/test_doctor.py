@@ -28,6 +28,30 @@ def _check(name: str, **settings: str) -> Check:
     return next(check for check in diagnosis.checks if check.name == name)
 
 
+@pytest.mark.parametrize(
+    ("settings", "finding", "detail"),
+    [
+        ({}, Finding.GOOD, "is free, for this machine only"),
+        ({"key": SECRET}, Finding.GOOD, "is free, for all who have the key"),
+        ({"host": "0.0.0.0"}, Finding.NOTE, "a server without a key listens on this machine only"),
+        ({"host": "203.0.113.1", "key": SECRET}, Finding.NOTE, "this machine has no such address"),
+        ({"host": "no.such.host.invalid", "key": SECRET}, Finding.NOTE, "--host no.such.host.invalid"),
+    ],
+)
+def test_where_the_server_would_listen_is_tried(settings: dict[str, str], finding: Finding, detail: str) -> None:
+    check = _check("server", **{"port": "0", **settings})
+    assert (check.finding, detail in check.detail) == (finding, True)
+    assert SECRET not in f"{check}"
+
+
+def test_a_port_that_is_taken_is_named_with_the_fix() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        check = _check("server", port=str(taken.getsockname()[1]))
+    assert check.finding is Finding.NOTE
+    assert "is taken by another program" in check.detail
+    assert "--port" in check.fix
+
+
 @pytest.mark.engine
 def test_a_machine_with_everything_is_fit() -> None:
     diagnosis = examine(Settings.model_validate({"model": "offline"}))
