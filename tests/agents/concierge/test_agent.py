@@ -46,7 +46,11 @@ BOOKED: list[ScriptedResponse] = [
     [call("glove_form_fill", values={"confirmed": True})],
 ]
 DEFER = call("glove_goal_update", goalKey="aftercare", deferred=["seats"], ifVersion=5, reason="At check-in; aisle")
-WORDS = ["From Nairobi to Lisbon on 2 November, two of us. I'm Amina Odhiambo.", "amina@example.com, and no.", "Yes."]
+TRIP_WORDS = [
+    "From Nairobi to Lisbon on 2 November, two of us. I'm Amina Odhiambo.",
+    "amina@example.com, and no.",
+    "Yes.",
+]
 
 
 class Talk:
@@ -90,7 +94,7 @@ class Talk:
 
 async def test_a_trip_is_booked_step_by_step_as_in_the_guide(tmp_path: Path) -> None:
     talk = Talk([*BOOKED, [DEFER, call("send_itinerary")], "You are booked."], tmp_path)
-    assert await talk.say(*WORDS) == "You are booked."
+    assert await talk.say(*TRIP_WORDS) == "You are booked."
     assert [talk.seen(request) for request in range(len(talk.model.requests))] == [
         ["GOALS — trip (version 1; active)"],
         ["GOALS — trip (version 2; active)", '[form: trip-booking] step 2/2 "Lead traveller"'],
@@ -106,7 +110,7 @@ async def test_a_trip_is_booked_step_by_step_as_in_the_guide(tmp_path: Path) -> 
 
 async def test_the_booking_is_made_once_and_its_reference_can_be_read(tmp_path: Path) -> None:
     talk = Talk([*BOOKED, "You are booked."], tmp_path)
-    await talk.say(*WORDS)
+    await talk.say(*TRIP_WORDS)
     (booking,) = await talk.bookings.bookings()
     assert (booking.details.origin, booking.details.travellers, booking.version) == ("Nairobi", 2, 1)
     filled = {field["id"]: field.get("value") for field in talk.data("glove_form_fill")[-1]["fields"]}
@@ -115,7 +119,7 @@ async def test_the_booking_is_made_once_and_its_reference_can_be_read(tmp_path: 
 
 async def test_what_was_deferred_is_listed_after_everything_is_done(tmp_path: Path) -> None:
     talk = Talk([*BOOKED, [DEFER, call("send_itinerary")], "You are booked.", "Goodbye."], tmp_path)
-    await talk.say(*WORDS, "Bye")
+    await talk.say(*TRIP_WORDS, "Bye")
     shown = next(message.text for message in talk.model.requests[-1].messages if message.text.startswith("GOALS"))
     assert "- aftercare/seats: Seat preferences — At check-in; aisle" in shown
     (booking,) = await talk.bookings.bookings()
@@ -124,7 +128,7 @@ async def test_what_was_deferred_is_listed_after_everything_is_done(tmp_path: Pa
 
 async def test_the_last_two_calls_the_other_way_round_end_in_the_documented_conflict(tmp_path: Path) -> None:
     talk = Talk([*BOOKED, [call("send_itinerary"), DEFER], "You are booked."], tmp_path)
-    await talk.say(*WORDS)
+    await talk.say(*TRIP_WORDS)
     assert talk.results()[-2:] == [("send_itinerary", "success"), ("glove_goal_update", "error")]
     message = talk.diary.of("tool_use_result")[-1]["result"].message
     assert message == "Goal version conflict: expected 5, found 6. Read status and retry."
@@ -140,7 +144,7 @@ CORRECTED: list[ScriptedResponse] = [
 async def test_a_correction_after_the_booking_asks_for_the_yes_again_and_changes_the_booking(tmp_path: Path) -> None:
     script = [*BOOKED, *CORRECTED, [call("glove_form_fill", values={"confirmed": True})], "Changed."]
     talk = Talk(script, tmp_path)
-    await talk.say(*WORDS, "Actually, make it three.")
+    await talk.say(*TRIP_WORDS, "Actually, make it three.")
     assert [one.details.travellers for one in await talk.bookings.bookings()] == [2]
     assert talk.data("glove_form_revise")[-1]["complete"] is False
     await talk.say("Yes.")
@@ -158,7 +162,7 @@ async def test_undoing_a_correction_brings_no_stale_yes_back(tmp_path: Path) -> 
         "Two people then. Is that right?",
     ]
     talk = Talk(script, tmp_path)
-    await talk.say(*WORDS, "Actually, make it three.", "Yes.", "No, undo that.")
+    await talk.say(*TRIP_WORDS, "Actually, make it three.", "Yes.", "No, undo that.")
     fields = {field["id"]: field for field in talk.data("glove_form_revise")[-1]["fields"]}
     assert talk.data("glove_form_revise")[-1]["complete"] is False
     assert "confirmed" not in fields or fields["confirmed"]["status"] != "filled"
@@ -178,7 +182,7 @@ async def test_taking_a_yes_back_brings_no_older_one_back_to_life(tmp_path: Path
         "Changed back.",
     ]
     talk = Talk(script, tmp_path)
-    await talk.say(*WORDS, "Actually, make it three.", "Yes.", "No, undo all that.")
+    await talk.say(*TRIP_WORDS, "Actually, make it three.", "Yes.", "No, undo all that.")
     assert talk.data("glove_form_revise")[-1]["complete"] is False
     assert (await talk.bookings.bookings())[0].details.travellers == 3
     await talk.say("Yes.")
@@ -188,9 +192,9 @@ async def test_taking_a_yes_back_brings_no_older_one_back_to_life(tmp_path: Path
 
 async def test_a_conversation_goes_on_in_another_process_where_it_stopped(tmp_path: Path) -> None:
     first = Talk(BOOKED[:2], tmp_path)
-    await first.say(WORDS[0])
+    await first.say(TRIP_WORDS[0])
     second = Talk([*BOOKED[2:], "You are booked."], tmp_path, first.keeping)
-    await second.say(*WORDS[1:])
+    await second.say(*TRIP_WORDS[1:])
     assert len(await second.bookings.bookings()) == 1
     assert await second.version() == 5
 
@@ -203,7 +207,7 @@ async def test_a_model_that_fills_in_what_is_not_its_to_fill_books_nothing(field
         "Which e-mail address?",
     ]
     talk = Talk(script, tmp_path)
-    await talk.say(WORDS[0])
+    await talk.say(TRIP_WORDS[0])
     assert await talk.bookings.bookings() == []
 
 
@@ -233,7 +237,7 @@ async def test_who_looks_on_sees_the_goals_and_the_form_fill_up(tmp_path: Path) 
     talk.glove.progress.add_listener(changes.append)
     assert await talk.glove.progress.read("goals") is None
     assert await talk.glove.progress.read("forms") == []
-    await talk.say(*WORDS)
+    await talk.say(*TRIP_WORDS)
     goals, (form,) = await talk.glove.progress.read("goals"), await talk.glove.progress.read("forms")
     assert (goals["version"], goals["activeGoal"], form["form"], form["complete"]) == (
         5,
