@@ -10,6 +10,7 @@ that fire first, at their own time.
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -180,6 +181,14 @@ class _NoLease:
 
 class RealClock(_LoopClock):
     """Wall-clock pace on the running loop; work takes the time it takes."""
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any) -> Timer:
+        """Call back at a time, not before it and up to a millisecond later.
+
+        uvloop knows whole milliseconds only: a timer due between two of them would fire before its time, and whoever
+        then sets it again would be called over and over until its time has come (68 times, measured).
+        """
+        return super().call_at(math.ceil(when * 1000) / 1000, callback, *args)
 
     def lease(self, holder: str) -> Lease:
         """Take a lease that holds nothing still."""

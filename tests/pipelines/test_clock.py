@@ -3,11 +3,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from functools import partial
 
 import pytest
+import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -387,3 +388,23 @@ def test_a_job_whose_loop_was_closed_does_not_free_the_lane_for_two_at_once() ->
 
     asyncio.run(leave())
     assert asyncio.run(come_after()) == 1
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("loop_factory", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_real_timer_never_fires_before_its_time(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """On uvloop, which knows whole milliseconds only, it would; then it is set again until its time has come."""
+    early = []
+
+    async def main() -> None:
+        clock = RealClock()
+        for number in range(20):
+            fired = asyncio.Event()
+            due = clock.now() + 0.0011 + number * 0.00013
+            clock.call_at(due, fired.set)
+            await fired.wait()
+            early.append(clock.now() < due)
+
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(main())
+    assert early == [False] * 20
