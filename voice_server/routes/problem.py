@@ -5,6 +5,7 @@ Above: routes raise :class:`Refused` and name their ``refusals``; ``app`` has al
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +18,11 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
+from agents.core.errors import StoreError
+
 __all__ = ["Problem", "Refused", "refusals", "tell_problems"]
+
+_log = logging.getLogger(__name__)
 
 
 class Problem(BaseModel):
@@ -77,6 +82,11 @@ def tell_problems(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
             status = HTTPStatus.METHOD_NOT_ALLOWED
             headers["Allow"] = ", ".join(sorted(methods))
         return _answer(status, status.name.lower(), status.phrase, headers)
+
+    @app.exception_handler(StoreError)
+    async def _store(_: Request, error: StoreError) -> JSONResponse:
+        _log.error("a request failed: %s", error)
+        return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "store", f"conversations cannot be had now: {error}", {})
 
     @app.exception_handler(Exception)
     async def _failed(_: Request, error: Exception) -> JSONResponse:
