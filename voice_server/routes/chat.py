@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 import uuid
 from http import HTTPStatus
@@ -11,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from agents.core.errors import AnswerError
 from agents.core.messages import ContentPart
@@ -33,29 +32,28 @@ LARGEST_IMAGE = 2_000_000
 LARGEST_MESSAGE = 9_000_000
 """Bytes of a message with all it may carry."""
 
-LARGEST_NUMBER = 2**53 - 1
-"""Of an event: what JavaScript can count to."""
-
 router = APIRouter(prefix="/api/chat", tags=["chat"], route_class=bounded(LARGEST_MESSAGE))
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+_BASE64 = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 
 ConversationId = Annotated[
     str, Path(pattern=r"^[A-Za-z0-9_.:-]{1,128}$", description="the conversation's id", examples=["ann"])
 ]
 
+EventNumber = Annotated[int, Field(ge=0, le=2**53 - 1)]
+"""As far as JavaScript can count."""
 
-def _printable(text: str) -> str:
-    if _CONTROL.search(text):
+
+def _plain(text: str) -> str:
+    if not re.fullmatch(_PLAIN, text):
         raise ValueError("control characters are not taken, but for tabs and line breaks")
     return text
 
 
-def _decodable(data: str) -> str:
-    try:
-        base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        raise ValueError("this is no base64") from None
+def _base64(data: str) -> str:
+    if not re.fullmatch(_BASE64, data):
+        raise ValueError("this is no base64")
     return data
 
 
@@ -65,8 +63,8 @@ class Image(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     media_type: Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
-    data: Annotated[str, AfterValidator(_decodable)] = Field(
-        min_length=1, max_length=LARGEST_IMAGE, description="base64"
+    data: Annotated[str, AfterValidator(_base64)] = Field(
+        min_length=4, max_length=LARGEST_IMAGE, description="base64", json_schema_extra={"pattern": _BASE64}
     )
     name: str | None = Field(default=None, max_length=200)
 
@@ -76,10 +74,18 @@ class ChatMessage(BaseModel):
 
     model_config = ConfigDict(
         extra="forbid",
-        json_schema_extra={"examples": [{"text": "What time is it?"}, {"text": "And now?", "conversation": "ann"}]},
+        json_schema_extra={
+            "anyOf": [
+                {"required": ["text"], "properties": {"text": {"pattern": r"\S"}}},
+                {"required": ["images"], "properties": {"images": {"minItems": 1}}},
+            ],
+            "examples": [{"text": "What time is it?"}, {"text": "And now?", "conversation": "ann"}],
+        },
     )
 
-    text: Annotated[str, AfterValidator(_printable)] = Field(default="", max_length=LONGEST_TEXT)
+    text: Annotated[str, AfterValidator(_plain)] = Field(
+        default="", max_length=LONGEST_TEXT, json_schema_extra={"pattern": _PLAIN}
+    )
     conversation: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9_.:-]{1,128}$",
@@ -92,7 +98,7 @@ class ChatMessage(BaseModel):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not self.text.strip() and not self.images:
+        if not re.search(r"\S", self.text) and not self.images:
             raise ValueError("nothing was said; give a text or an image")
         return self
 
@@ -110,7 +116,16 @@ class ChatMessage(BaseModel):
 class SlotAnswer(BaseModel):
     """What a person did with what is shown: one of the two."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"value": True}, {"reject": "not now"}]})
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["value"]},
+                {"required": ["reject"], "properties": {"reject": {"type": "string"}}},
+            ],
+            "examples": [{"value": True}, {"reject": "not now"}],
+        },
+    )
 
     value: Any = Field(default=None, description="the answer, of the type the slot wants")
     reject: str | None = Field(default=None, max_length=500, description="why there is no answer")
@@ -142,13 +157,24 @@ data: {"v":1,"seq":2,"call":"ann","t_ms":5,"type":"text","data":{"text":"It is n
 
 """
 
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "its number; none: it is not sent again"},
+        "event": {"type": "string", "description": "its type"},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["event", "data"],
+}
+
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events: `id` is the number to go on behind, `event` the type, `data` the event as "
         "`voice-server schema` describes it. A comment comes every 15 seconds.",
         "content": {
             "text/event-stream": {
-                "schema": {"type": "string"},
+                "schema": {"type": "array", "items": _EVENT},
+                "itemSchema": _EVENT,
                 "example": _EXAMPLE,
             }
         },
@@ -215,10 +241,10 @@ async def follow_chat(
     conversation: ConversationId,
     service: Shared,
     last_event_id: Annotated[
-        int | None, Header(ge=0, le=LARGEST_NUMBER, description="the `id` of the last event seen")
+        EventNumber | SkipJsonSchema[None], Header(description="the `id` of the last event seen")
     ] = None,
     after: Annotated[
-        int | None, Query(ge=0, le=LARGEST_NUMBER, description="the same, where headers cannot be set")
+        EventNumber | SkipJsonSchema[None], Query(description="the same, where headers cannot be set")
     ] = None,
 ) -> EventResponse:
     """Send all events behind the last one seen or, without a number, from now on, until the client goes.

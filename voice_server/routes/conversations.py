@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, assert_never
 
 from fastapi import APIRouter, Query
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from agents.core.messages import ToolResult
 from agents.core.prompt import open_calls
@@ -25,13 +27,19 @@ __all__ = ["router"]
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
 FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
-"""Between them every date has a place in every time zone."""
+"""Between them every date has a place in every time zone, and nothing was written before or after."""
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 
 
-def _plausible(date: datetime) -> datetime:
-    if not FIRST <= date < LAST:
-        raise ValueError("the date has to be of the years 1970 to 9998")
+def _written(date: str) -> str:
+    if not _DATE.fullmatch(date):
+        raise ValueError("write the date as 2026-01-31T12:00:00Z, with a time zone")
     return date
+
+
+def _within(date: datetime) -> datetime:
+    return min(max(date, FIRST), LAST)
 
 
 class ConversationLine(BaseModel):
@@ -113,7 +121,7 @@ async def list_conversations(
     service: Running,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[
-        Annotated[AwareDatetime, AfterValidator(_plausible)] | None,
+        Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_within)] | SkipJsonSchema[None],
         Query(description="only conversations that were last written to before this date, which needs a time zone"),
     ] = None,
 ) -> ConversationList:
@@ -144,7 +152,9 @@ async def show_conversation(
     conversation: ConversationId,
     service: Running,
     limit: Annotated[int, Query(ge=1, le=1_000, description="entries at most, the latest")] = 200,
-    before: Annotated[int | None, Query(ge=0, description="only entries before this place")] = None,
+    before: Annotated[
+        Annotated[int, Field(ge=0)] | SkipJsonSchema[None], Query(description="only entries before this place")
+    ] = None,
 ) -> ConversationShown:
     """Show a conversation as a person sees it: words, and tools with what they gave for the screen."""
     store = await service.conversations.read(conversation)
