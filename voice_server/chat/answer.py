@@ -6,9 +6,11 @@ Above: a ``Chat`` runs it in a task of its own. Below: requests of the agent, an
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable
 from contextvars import ContextVar
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from agents.core.abort import AbortSignal
@@ -23,6 +25,9 @@ from voice_server.clients.events import CallEnded, ClientEvent, Failure
 __all__ = ["Answer", "Outcome"]
 
 _log = logging.getLogger(__name__)
+
+PLACES = 4
+"""Places in the code that are logged of an error: the innermost, and who called it."""
 
 _ANSWERING: ContextVar[Answer | None] = ContextVar("_ANSWERING", default=None)
 """Whose work is done: the tasks of tools that outlive their rounds inherit it, so that every event finds its answer
@@ -145,8 +150,15 @@ class Answer:
     def _fail(self, error: Exception) -> None:
         code, message = _reason(error)
         if code == "internal":
-            _log.error("an answer failed", exc_info=error)
+            # Without the error's own words, which may quote the user.
+            _log.error("an answer failed: %s, at %s", type(error).__name__, " < ".join(_places(error)))
         self._tell(Failure(code=code, message=message, turn=self.turn))
+
+
+def _places(error: Exception) -> list[str]:
+    """Where it was raised, the innermost places first."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames[-PLACES:])]
 
 
 def _told_by_answers() -> None:

@@ -139,7 +139,7 @@ def test_an_agent_that_raises_something_else_quotes_nobody(caplog: pytest.LogCap
         assert error["code"] == "internal" and "secret" not in error["message"] and "KeyError" in error["message"]
 
     play(answering([KeyError("secret")]), story)
-    assert "an answer failed" in caplog.text
+    assert "an answer failed: KeyError, at scripted.py:" in caplog.text and "secret" not in caplog.text
 
 
 def test_halves_of_characters_do_not_end_an_answer() -> None:
