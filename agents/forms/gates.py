@@ -112,8 +112,8 @@ class Gates:
         self._asking.add(key)
         answer = bool(find())
         self._asking.discard(key)
-        if not self._circular:
-            self._known[key] = answer
         if not self._asking:
             self._circular = False
+        if not self._circular:
+            self._known[key] = answer
         return answer

@@ -124,6 +124,18 @@ def test_a_condition_that_asks_for_itself_is_taken_for_true_and_completion_for_f
     assert False in asked
 
 
+def test_what_rests_on_a_guess_is_found_out_anew() -> None:
+    class First(FormStep):
+        one: int | None = ask("One", when=lambda form: not form.step_complete("second"))
+
+    class Second(FormStep):
+        two: int | None = ask("Two", when=lambda form: form.step_complete("first"))
+
+    now = Scene(Form("f", version=1, steps=[First, Second], name="F")).now
+    assert not now.fields["one"].applicable, "guessed to apply while the second step was looked at"
+    assert now.fields["two"].applicable, "for the first step is complete without it"
+
+
 def test_a_condition_that_raises_counts_as_true_on_reads_and_refuses_writes() -> None:
     def broken(form: FormState) -> bool:
         raise KeyError("origin")
@@ -206,6 +218,7 @@ def test_an_answer_corrected_and_corrected_back_is_the_answer_that_was_confirmed
     [
         lambda scene: scene.fill(loyalty_number="GL123456"),
         lambda scene: scene.retract("origin"),
+        lambda scene: scene.retract("loyalty_number"),
         lambda scene: scene.fill(travellers="three"),
         lambda scene: scene.undo("full_name"),
     ],

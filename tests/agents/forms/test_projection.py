@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -95,6 +96,19 @@ def test_a_failure_is_listed_until_the_same_executor_works() -> None:
     assert "blocked earlier" in line(scene)
     ran("form_1:step:trip:2", DispatchStatus.OK)
     assert "blocked earlier" not in line(scene)
+
+
+def test_failures_are_listed_by_the_time_they_failed_last() -> None:
+    scene = Scene(booking).start(**TRIP)
+    for minute, hook in enumerate(["step:trip", "field:origin", "step:trip"]):
+        at = NOW + timedelta(minutes=minute)
+        dispatch = Dispatch(hook_id=hook, status=DispatchStatus.FAILED, attempts=1, at=at, error=f"at {minute}")
+        dispatches = {f"{hook}:{minute}": dispatch, **scene.instance.dispatches}
+        scene.instance = replace(scene.instance, dispatches=dispatches)
+    assert line(scene).split("\n")[1:3] == [
+        "blocked earlier: field:origin — at 1",
+        "blocked earlier: step:trip — at 2",
+    ]
 
 
 def test_while_a_checkpoint_is_waited_for_the_line_says_only_that() -> None:

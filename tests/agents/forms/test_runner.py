@@ -552,6 +552,9 @@ async def test_two_runners_on_one_form_lose_nothing() -> None:
     await mine.start("trip-booking")
     await asyncio.gather(*(one.fill({name: "Xx"}) for one, name in ((mine, "origin"), (theirs, "destination"))))
     assert set(await mine.values()) == {"origin", "destination"}
+    await mine.status()
+    await theirs.fill({"travellers": 2})
+    assert row(await mine.status(), "travellers").value == 2
 
 
 async def test_a_store_that_fails_after_the_commit_is_told_as_that_and_taken_up_later() -> None:
