@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from voice_server.clients.events import CallerTurn
 from voice_server.clients.stream import EventStream
 from voice_server.routes.sse import PING_EVERY_S, STUCK_S, EventResponse, write_event
 
-Message = dict[str, Any]
+Message = MutableMapping[str, Any]
 
 
 class _Client:
