@@ -24,7 +24,7 @@ __all__ = ["callers", "figures", "run", "write_prompts"]
 CALLERS = 14
 """Recordings, each of one to three seconds of speech without a pause inside that a hold of 200 ms would mistake."""
 
-TURNS = Trial(trial="turns", prompts="", calls=6, warm_up_s=5.0, measured_s=28.0)
+TURNS = Trial(trial="turns", prompts="", calls=6, warm_up_s=5.0, measured_s=25.0)
 LOAD = Trial(trial="load", prompts="", warm_up_s=16.0, measured_s=25.0)
 ENDINGS = Trial(trial="endings", prompts="", calls=12, generations=4)
 
