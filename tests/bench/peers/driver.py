@@ -207,7 +207,7 @@ def _imports() -> Iterator[Figure]:
     for _ in range(3):
         for system in SYSTEMS:
             command = [str(system.interpreter), "-c", _IMPORT.format(modules=", ".join(system.imports))]
-            took, resident = json.loads(subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.PIPE).stdout)
+            took, resident = json.loads(subprocess.run(command, cwd=_ROOT, check=True, capture_output=True).stdout)
             found[system.name].append((took, resident))
     best = {name: [min(each) for each in zip(*runs, strict=True)] for name, runs in found.items()}
     yield _beside(
