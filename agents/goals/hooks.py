@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from agents.goals.adapter import Claim, Dispatch, GoalAdapter
+from agents.goals.adapter import Claim, GoalAdapter
 from agents.goals.definition import Goal
 from agents.goals.errors import GoalHookError
 from agents.goals.record import GoalScope, Transition, TransitionKind
@@ -83,6 +83,8 @@ class HookDrain:
     """
 
     adapter: GoalAdapter
+    hooks: GoalHooks
+    """What is leased is a hook: an edge without one blocks nobody, whoever dies in the middle."""
     owner: str
     """This worker's name, unlike any other's."""
     now: Callable[[], datetime]
@@ -101,18 +103,17 @@ class HookDrain:
         ran = 0
         while unfinished := await self.adapter.dispatches(scope, unfinished=True):
             for dispatch in unfinished:
-                claim = await self._claim(scope, dispatch)
+                transition = dispatch.transition
+                lease_s = self.lease_s if self.hooks.of(transition.kind) is not None else 0.0
+                claim = await self.adapter.claim(
+                    scope, transition.id, owner=self.owner, lease_s=lease_s, now=self.now()
+                )
                 if claim is Claim.BUSY:
-                    return Drained(ran=ran, blocked_by=dispatch.transition.id)
+                    return Drained(ran=ran, blocked_by=transition.id)
                 if claim is Claim.CLAIMED:
-                    await self._run(scope, dispatch.transition, call)
+                    await self._run(scope, transition, call)
                     ran += 1
         return Drained(ran=ran)
-
-    async def _claim(self, scope: GoalScope, dispatch: Dispatch) -> Claim:
-        return await self.adapter.claim(
-            scope, dispatch.transition.id, owner=self.owner, lease_s=self.lease_s, now=self.now()
-        )
 
     async def _run(
         self, scope: GoalScope, transition: Transition, call: Callable[[Transition], Awaitable[None]]

@@ -110,7 +110,7 @@ class GoalRunner:
         """What the latest preparation came to."""
         self._glove = glove
         self._now = now
-        self._drain = HookDrain(adapter=adapter, owner=owner or uuid4().hex, now=now)
+        self._drain = HookDrain(adapter=adapter, hooks=self._hooks, owner=owner or uuid4().hex, now=now)
         self._configuring = asyncio.Lock()
         self._latest: tuple[GoalScope, Entry] | None = None
         """The newest entry seen: nobody is shown an older one, however late a read or an answer comes."""

@@ -117,7 +117,7 @@ class Interview:
             return Step(calls=((REVISE, {"action": "undo"}),))
         if (correction := read_correction(said)) is not None:
             about, rest = correction
-            if (change := corrected(_answered(form), about, rest, self.today)) is not None:
+            if (change := corrected(_answered(form), about, rest, self.today, plain=True)) is not None:
                 return self._revise(*change)
         if asked is None:
             return None
@@ -125,6 +125,8 @@ class Interview:
             return self._take_a_yes(form, asked)
         if is_stop(said):
             return Step(text=f"{ALL_RIGHT} {asked.question}")
+        if read_yes_no(said) is None and (polite := courtesy(said)) is not None:
+            return Step(text=f"{polite} {asked.question}")
         values = volunteered([field for field in form.fields if not field.answered], said, self.today)
         declined = is_decline(said) or (read_yes_no(said) is False and asked.schema == {"type": "string"})
         if declined and not values:
@@ -147,8 +149,8 @@ class Interview:
         answer = read_yes_no(said)
         if answer:
             return Step(calls=((FILL, {"values": {asked.id: True}}),))
-        about, rest = read_correction(said) or (None, said)
-        if (change := corrected(_answered(form), about, rest, self.today)) is not None:
+        plain = answer is False and not is_decline(said)
+        if (change := corrected(_answered(form), None, said, self.today, plain=plain)) is not None:
             return self._revise(*change)
         if answer is False:
             return Step(text=CHANGE)

@@ -53,7 +53,9 @@ def volunteered(fields: Sequence[FormField], said: str, today: date) -> dict[str
     return {field_id: value for field_id, value in found.items() if value is not None}
 
 
-def corrected(fields: Sequence[FormField], about: str | None, said: str, today: date) -> tuple[FormField, Any] | None:
+def corrected(
+    fields: Sequence[FormField], about: str | None, said: str, today: date, *, plain: bool
+) -> tuple[FormField, Any] | None:
     """Find which answer a caller takes back, and the new one.
 
     Args:
@@ -61,6 +63,7 @@ def corrected(fields: Sequence[FormField], about: str | None, said: str, today: 
         about: what the caller named, if they did.
         said: the words of the new answer.
         today: what "tomorrow" counts from.
+        plain: whether it is plain that something is taken back; else the words around a value must say which it is.
 
     Returns:
         ``None`` when it is not clear which.
@@ -71,7 +74,7 @@ def corrected(fields: Sequence[FormField], about: str | None, said: str, today: 
             return named[0], value
         return None
     cued = volunteered(fields, said, today)
-    if not cued:
+    if not cued and plain:
         typed = [field for field in fields if field.schema != {"type": "string"} and not field.confirms]
         read = {field.id: read_value(field.schema, said, today) for field in typed}
         cued = {field_id: value for field_id, value in read.items() if value is not None}

@@ -35,6 +35,10 @@ _LEAD_IN = vocabulary(
 _ADDRESS = re.compile(r"[a-z0-9](?:[a-z0-9._+-]*[a-z0-9])?@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
 _LEAD_IN_WORD = re.compile(rf"^(?:\W*(?:{'|'.join(sorted(_LEAD_IN))})(?=[\s,.]+(?!at\b|@)))+")
 """Words before the address; the last word before "at" is part of it."""
+_POLITE_END = re.compile(
+    r"(?:[\s,.!?]+(?:please|thanks|thank you|hello|hi|okay|ok|that's it|that's all|are you there))+\W*$"
+)
+"""What people say behind an address."""
 _RUN = re.compile(
     r"(?<![a-z0-9'])[a-z0-9](?:(?:\s*[\s-]\s*[a-z0-9](?![a-z0-9'])){2,}|(?:\.\s*[a-z0-9](?![a-z0-9'])){2,})"
 )
@@ -60,7 +64,7 @@ def read_address(text: str) -> str | None:
     Returns:
         The address in lower case; ``None`` when the utterance is not one from its "at" to its domain.
     """
-    said = re.sub(r"\be[\s-]?mail\b", "email", text[:TEXT_LIMIT].lower().strip().rstrip(".!?"))
+    said = re.sub(r"\be[\s-]?mail\b", "email", _POLITE_END.sub("", text[:TEXT_LIMIT].lower()).strip().rstrip(".!?"))
     said = spelled_out(_HYPHENED_SIGN.sub(r" \1 ", said))
     tokens = _TOKEN.findall(_capitalised_runs(_LEAD_IN_WORD.sub("", said)))
     address = "".join(_characters([token.strip("'") for token in tokens]))

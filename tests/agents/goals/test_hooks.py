@@ -152,3 +152,22 @@ async def test_receipts_outlive_later_changes() -> None:
     await goals.update("plan", completed=["a"], reason="done")
     await goals.revise(program(goal("plan", "a", "b")), if_version=2, reason="more")
     assert [one.state for one in await goals.hook_dispatches()] == [DispatchState.COMPLETED] * 4
+
+
+class _Dying(MemoryGoals):
+    """Its first worker dies before it says that it is done."""
+
+    died = False
+
+    async def settle(self, scope: GoalScope, transition: str, *, owner: str, error: str | None = None) -> bool:
+        if not self.died:
+            self.died = True
+            raise KeyboardInterrupt
+        return await super().settle(scope, transition, owner=owner, error=error)
+
+
+async def test_an_edge_without_a_hook_blocks_nobody_when_its_worker_dies() -> None:
+    adapter, time = _Dying(), Time()
+    with pytest.raises(KeyboardInterrupt):
+        await runner(adapter, owner="dead", now=time).start(TRIP)
+    assert (await runner(adapter, owner="next", now=time).resume_hooks()).blocked_by is None

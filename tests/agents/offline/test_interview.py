@@ -146,6 +146,13 @@ async def test_a_correction_finds_the_answer_it_is_about(said: str, field: str, 
     assert (last["field"], last["value"]) == (field, value)
 
 
+async def test_a_number_that_corrects_nothing_changes_nothing(caller: Caller) -> None:
+    await caller.say(BEGINS, NAME, MAIL, NONE)
+    for said in ("I don't have one.", "One moment.", "Two.", "The first one."):
+        await caller.say(said)
+        assert [write for write in caller.writes() if write.get("action") == "set"] == []
+
+
 async def test_a_correction_after_the_booking_changes_it_once_it_was_said_yes_to(caller: Caller) -> None:
     await caller.say(BEGINS, NAME, MAIL, NONE, "Yes.")
     assert "Number of travellers: 3." in await caller.say("Actually, make it three.")

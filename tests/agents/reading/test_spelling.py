@@ -58,3 +58,8 @@ _NAMES = st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, ma
 def test_an_address_that_is_read_back_is_the_address_that_was_given(name: str, host: str, domain: str) -> None:
     address = f"{name}@{host}.{domain}"
     assert read_address(say_address(address)) == address
+
+
+@pytest.mark.parametrize("behind", ["", " Please.", " Hello?", ", thank you.", " That's it."])
+def test_what_is_said_behind_an_address_is_no_part_of_it(behind: str) -> None:
+    assert read_address(f"A, M, I, at, A, C, M, E, dot, C, O, M.{behind}") == "ami@acme.com"

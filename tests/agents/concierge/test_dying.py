@@ -1,0 +1,73 @@
+"""Killed at every commit in turn, the booking goes on at the right question, and the trip is booked once."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from contextlib import aclosing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from agents.concierge.bookings import BookingDesk
+from agents.core.glove import Glove
+from agents.stores.keeping import Keeping, SqlKeeper
+from tests.agents.concierge.dying import ANSWERS, BEGINS, concierge, die_while_booking
+from tests.agents.stores.sql.booking import processes
+
+
+async def test_killed_at_any_commit_the_trip_is_booked_once_and_no_answer_is_lost(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/kept.db"
+    async with aclosing(await SqlKeeper.connect(url)) as keeper:
+        for nth in count(1):
+            conversation, books, heard = f"c{nth}", tmp_path / f"books{nth}.db", tmp_path / f"heard{nth}"
+            heard.touch()
+            child = processes.Process(
+                target=die_while_booking, args=(url, conversation, books, heard, nth), daemon=True
+            )
+            child.start()
+            child.join(60)
+            assert child.exitcode in (0, -signal.SIGKILL), f"at commit {nth}"
+            await goes_on(keeper.open(conversation), BookingDesk(books), heard.read_text().splitlines())
+            if child.exitcode == 0:
+                break
+        assert nth > 30, "many deaths were died"
+
+
+async def goes_on(keeping: Keeping, desk: BookingDesk, heard: list[str]) -> None:
+    """Go on with a conversation whose process died, and look for what is lost or double."""
+    glove = concierge(keeping, desk)
+    before = await answers(glove)
+    assert len(before) >= {0: 0, 1: 4, 2: 5, 3: 6, 4: 6, 5: 6}[len(heard)], "an answer that was answered is lost"
+    await glove.process_request("Hello?")
+    for _ in range(len(ANSWERS) + 2):
+        form = await look(glove)
+        if form is not None and form["complete"]:
+            break
+        asked = None if form is None else next(row["id"] for row in form["fields"] if row["ask"])
+        assert asked is None or asked not in before or asked == "confirmed", "what was answered is asked again"
+        await glove.process_request(BEGINS if asked is None else ANSWERS[asked])
+    after = await answers(glove)
+    assert before.items() <= after.items()
+    (booking,) = await desk.bookings()
+    assert (booking.version, booking.details.travellers, booking.details.email) == (1, 2, "amina@acme.com")
+    goals = await glove.progress.read("goals")
+    assert [goal["status"] for goal in goals["goals"][:2]] == ["completed", "completed"]
+    messages = await keeping.store.get_messages()
+    assert max(Counter(message.id for message in messages).values()) == 1
+    said = [message.text for message in messages if message.from_person]
+    assert all(said.count(words) >= 1 for words in heard)
+    await glove.aclose()
+
+
+async def look(glove: Glove) -> dict[str, Any] | None:
+    """The form as it stands."""
+    forms = await glove.progress.read("forms")
+    return forms[0] if forms else None
+
+
+async def answers(glove: Glove) -> dict[str, Any]:
+    """What is answered, by field; the yes left out."""
+    form = await look(glove)
+    rows = [] if form is None else form["fields"]
+    return {row["id"]: row["value"] for row in rows if "value" in row and row["id"] not in ("confirmed", "reference")}
