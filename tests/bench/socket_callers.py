@@ -1,6 +1,6 @@
 """Callers over sockets, all in one process: they speak, listen to the answer, and speak again.
 
-``python -m tests.bench.socket_callers '{"port": 1, "calls": 48, "seconds": 60, "turns": null}'`` prints a line when all
+``python -m tests.bench.socket_callers '{"port": 1, "calls": 48, "ramp_s": 8, "seconds": 60}'`` prints a line when all
 are talking, and in the end a JSON object. One timer gives all of them their frames, so that this process is in nobody's
 way.
 """
@@ -32,9 +32,6 @@ BREATH_S = 0.3
 """Seconds between the end of an answer and the next question."""
 
 SPOKEN = ("what-time-is-it", "what-can-you-do", "twelve-times-seven", "what-day-is-it")
-
-RAMP_S = 8.0
-"""Seconds over which callers come, one after the other."""
 
 FRAME_S = 0.02
 
@@ -166,8 +163,20 @@ class _Caller(asyncio.Protocol):
                 self._transport.write(data)
 
 
-async def talk(calls: int, port: int, seconds: float, turns: int | None) -> Talked:
-    """Hold calls at once, each to its last turn, or all for a while."""
+SETTLE_S = 8.0
+"""Seconds after the last caller has come: all have had an answer by then."""
+
+
+async def talk(*, port: int, calls: int, ramp_s: float, seconds: float = 0.0, turns: int | None = None) -> Talked:
+    """Hold calls, each to its last turn, or all at once for a while.
+
+    Args:
+        port: of the server.
+        calls: how many.
+        ramp_s: seconds over which callers come, one after the other.
+        seconds: how long they talk when all are there.
+        turns: after which each hangs up; ``None``: all talk at once.
+    """
     talked = Talked()
     loop = asyncio.get_running_loop()
     url = f"ws://127.0.0.1:{port}/api/voice"
@@ -190,9 +199,9 @@ async def talk(calls: int, port: int, seconds: float, turns: int | None) -> Talk
         beating = group.create_task(beat())
         for number in range(calls):
             callers.append(await come(number))
-            await asyncio.sleep(RAMP_S / calls)
+            await asyncio.sleep(ramp_s / calls)
         if turns is None:
-            await asyncio.sleep(RAMP_S)
+            await asyncio.sleep(SETTLE_S)
             print("talking", flush=True)
             await (await come(calls)).over.wait()
             await asyncio.sleep(seconds)

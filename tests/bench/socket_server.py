@@ -96,7 +96,7 @@ class _Watch:
         late, self.late = self.late, []
         (cpu, wall), self.since = self.since, (time.process_time(), time.perf_counter())
         return {
-            "lateness_s": [quantile(late, q) for q in (0.5, 0.9, 0.99, 1)],
+            "lateness_s": [quantile(late, q) for q in (0.5, 0.9, 0.99, 1)] if late else [0.0] * 4,
             "frames": len(late),
             "cpu": (self.since[0] - cpu) / (self.since[1] - wall),
             "resident_kb": resident_kb(),
