@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import signal
 import socket
 import sys
@@ -22,6 +23,7 @@ from voice_server.errors import UsageError
 from voice_server.guard import is_loopback
 from voice_server.service import Front, Readiness
 from voice_server.settings import Settings
+from voice_server.telemetry.export import export_traces
 
 __all__ = ["address", "check_address", "listen", "run", "server"]
 
@@ -52,11 +54,12 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
         say: tells whoever started it, in sentences.
 
     Raises:
-        UsageError: the address cannot be had, or the service cannot be opened; the sentence says why.
+        UsageError: the address cannot be had, the service cannot be opened, or traces are asked for that cannot be
+            sent; the sentence says why.
     """
     check_address(settings)
     listening = listen(settings)
-    with listening:
+    with listening, _traces():
         where = f"http://{address(settings.host, listening.getsockname()[1])}"
 
         def watch(front: Front) -> None:
@@ -76,6 +79,16 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
         running.run(sockets=[listening])
     if front.readiness is Readiness.FAILED:
         raise UsageError(front.reason)
+
+
+@contextmanager
+def _traces() -> Iterator[None]:
+    """Let traces go where OpenTelemetry's variables say, the last ones too."""
+    finish = export_traces(os.environ)
+    try:
+        yield
+    finally:
+        finish()
 
 
 def server(front: Front) -> _Server:

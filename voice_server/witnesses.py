@@ -13,7 +13,7 @@ from typing import Self
 
 from pipelines.call import CallInput
 from pipelines.clock import Clock
-from pipelines.events import CallEvent, Tell
+from pipelines.events import Tell, tell_all
 from pipelines.listener import Probe
 from pipelines.playout.output import AudioOutput
 from voice_server.ending import Ending
@@ -46,7 +46,8 @@ class Witnesses:
         self._metrics = metrics
         self._counting = counting
         self._record = record
-        self._tells = tuple(tells)
+        self.tell = tell_all(*tells)
+        """Takes an event: a ``Tell``. A witness that fails keeps it from no other."""
 
     @classmethod
     async def gather(
@@ -84,11 +85,6 @@ class Witnesses:
                 record = CallRecord(clock, folder, heading)
                 tells.append(record.tell)
         return cls(metrics, counting, record, tells)
-
-    def tell(self, event: CallEvent) -> None:
-        """Take an event: a ``Tell``."""
-        for tell in self._tells:
-            tell(event)
 
     def caller(self, caller: CallInput) -> CallInput:
         """Stand between the line and the call."""
