@@ -206,6 +206,18 @@ def test_undoing_a_correction_does_not_bring_back_a_stale_yes() -> None:
     assert scene.status("confirmed") is INVALID
 
 
+def test_taking_back_a_later_yes_does_not_bring_back_an_older_one() -> None:
+    scene = confirmed()
+    scene.fill(travellers=3)
+    scene.fill(confirmed=True)
+    scene.undo("travellers")
+    scene.undo("confirmed")
+    assert scene.status("confirmed") is INVALID
+    scene.redo("confirmed")
+    scene.redo("travellers")
+    assert scene.status("confirmed") is FILLED
+
+
 def test_an_answer_corrected_and_corrected_back_is_the_answer_that_was_confirmed() -> None:
     scene = confirmed()
     scene.fill(travellers=3)
