@@ -83,14 +83,8 @@ class Conversation:
             The conversation with the message at its end; ``None``: it has to be read.
         """
         self._own.append(message.id)
-        if after is not None:
-            try:
-                version = await self.store.append_messages([message], expected_version=after.version)
-            except ConflictError as conflict:
-                if conflict.message_id is not None:
-                    raise
-            else:
-                return _followed(after, message, version)
+        if after is not None and (window := await self._try(message, after)) is not None:
+            return window
         await self.store.append_messages([message])
         return None
 
@@ -106,23 +100,29 @@ class Conversation:
             during: what was going on meanwhile, for whoever is told: "while the model answered".
             usage: what the model call used that made it.
         """
-        window = seen
+        found = seen
         for _ in range(TRIES):
-            if (message := write(window)) is None:
-                return Followed(window=window, others=await self._report(seen, window, during), kept=False)
+            if (message := write(found)) is None:
+                return Followed(window=found, others=await self._report(seen, found, during), kept=False)
             self._own.append(message.id)
-            try:
-                version = await self.store.append_messages([message], expected_version=window.version, usage=usage)
-            except ConflictError as conflict:
-                if conflict.message_id is not None:
-                    raise
-                window = await self.read()
-                continue
-            return Followed(window=_followed(window, message, version), others=await self._report(seen, window, during))
-        if (message := write(window)) is None:
-            return Followed(window=None, others=await self._report(seen, window, during), kept=False)
+            if (window := await self._try(message, found, usage)) is not None:
+                return Followed(window=window, others=await self._report(seen, found, during))
+            found = await self.read()
+        message = write(found)
+        if message is None or message.is_compaction:  # What a summary does not know of would be lost behind it.
+            return Followed(window=found, others=await self._report(seen, found, during), kept=False)
         await self.store.append_messages([message], usage=usage)
-        return Followed(window=None, others=await self._report(seen, window, during))
+        return Followed(window=None, others=await self._report(seen, found, during))
+
+    async def _try(self, message: Message, window: Window, usage: Usage | None = None) -> Window | None:
+        """Add a message if the conversation still is as it was read; ``None``: somebody was first."""
+        try:
+            version = await self.store.append_messages([message], expected_version=window.version, usage=usage)
+        except ConflictError as conflict:
+            if conflict.message_id is not None:
+                raise
+            return None
+        return _followed(window, message, version)
 
     async def _report(self, seen: Window, found: Window, during: str) -> tuple[Message, ...]:
         """Tell of what others have added, if they have; what this process added itself is no conflict."""
