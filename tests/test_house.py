@@ -6,6 +6,7 @@ import asyncio
 import re
 import subprocess
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,22 @@ def test_the_readme_s_chat_asks_for_leave_before_it_books() -> None:
     assert "A table for 4 is booked." in shown[1]
     assert "Shall I book a table for 6?" in shown[2]
     assert "booked" not in shown[3]
+
+
+def test_the_readme_s_form_is_filled_in_and_acted_upon() -> None:
+    listing = next(code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "FormStep" in code)
+    scope: dict[str, Any] = {"__name__": "restaurant"}
+    exec(compile(listing, "restaurant.py", "exec", dont_inherit=True), scope)
+    agent = scope["create"](create_model("offline", {}), now=lambda: datetime(2026, 11, 2, tzinfo=UTC))
+
+    async def talk() -> list[str]:
+        said = ["I need a table for tomorrow.", "Four.", "Yes."]
+        return [(await agent.process_request(words)).text for words in said]
+
+    asked, read_back, done = asyncio.run(talk())
+    assert asked == "How many people?"
+    assert "Number of people: 4. Is that right?" in read_back
+    assert done == "Done. Table number: T4."
 
 
 def test_the_changelog_knows_the_version_or_that_it_is_not_out() -> None:
