@@ -148,7 +148,7 @@ class Conversations:
         return 0 if (there := self._open.get(identifier)) is None else there.present
 
     async def delete(self, identifier: str) -> bool:
-        """Delete a conversation that nobody is in, for good.
+        """Delete a conversation that nobody is in, and what goes with it, for good.
 
         Returns:
             Whether there was one.
@@ -158,7 +158,7 @@ class Conversations:
         """
         if (resting := self._resting.pop(identifier, None)) is not None:
             await self._end(resting)
-        return await self._keeper.conversations.delete(identifier)
+        return await self._keeper.delete(identifier)
 
     async def aclose(self) -> None:
         """End all agents, waiting for what may not be ended, and close the database and the model. Idempotent."""

@@ -83,6 +83,15 @@ class MemoryKeeper:
             del self._kept[next(iter(self._kept))]
         return opened
 
+    async def delete(self, conversation: str) -> bool:
+        """Forget a conversation and what goes with it.
+
+        Returns:
+            Whether there was one.
+        """
+        self._kept.pop(conversation, None)
+        return await self.conversations.delete(conversation)
+
     async def aclose(self) -> None:
         """Forget them all. Idempotent."""
         self._kept.clear()
@@ -121,6 +130,17 @@ class SqlKeeper:
             facts=SqlFacts(database),
             context=SqlContext(database, conversation),
         )
+
+    async def delete(self, conversation: str) -> bool:
+        """Delete a conversation and what goes with it.
+
+        Returns:
+            Whether there was one.
+        """
+        from agents.stores.sql.forgetting import forget
+
+        await forget(self.conversations.database, conversation)
+        return await self.conversations.delete(conversation)
 
     async def aclose(self) -> None:
         """Close the database. Idempotent."""
