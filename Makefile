@@ -66,7 +66,7 @@ lock: $(READY)  ## write requirements.lock from pyproject.toml; ARGS=--upgrade t
 	@! grep -n '://' requirements.lock || { echo "make: requirements.lock names a host; it must not" >&2; exit 1; }
 
 clean:  ## delete .venv, caches and everything made
-	rm -rf .venv $(OUT) $(WEB)/dist $(WEB)/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv $(OUT) $(WEB)/dist $(WEB)/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis
 
 # The environment: pip fetches uv (its pin and hashes are in the lock), uv fetches the rest ten times faster than pip.
 $(READY): requirements.lock pyproject.toml
