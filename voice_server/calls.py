@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from pipelines.clock import Clock
+from pipelines.vad.rounds import Rounds
 from voice_server.clients.commands import Start
 from voice_server.conversations import Conversations
 from voice_server.ending import Ending
@@ -52,7 +53,12 @@ class Calls:
     ) -> None:
         self.limit = settings.calls
         self._premises = Premises(
-            settings=settings, house=house, conversations=conversations, clock=clock, metrics=metrics
+            settings=settings,
+            house=house,
+            conversations=conversations,
+            clock=clock,
+            metrics=metrics,
+            rounds=Rounds(house.vad, clock, self.__len__),
         )
         self._group = group
         self._today = today

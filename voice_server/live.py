@@ -21,6 +21,8 @@ from pipelines.clock import Clock, Timer
 from pipelines.events import CallEvent
 from pipelines.glove import GloveResponder
 from pipelines.turns.settings import TurnTaking
+from pipelines.vad.base import VoiceActivity
+from pipelines.vad.rounds import Rounds
 from voice_server.clients.commands import (
     Command,
     CommitTurn,
@@ -73,6 +75,8 @@ class Premises:
     conversations: Conversations
     clock: Clock
     metrics: Metrics
+    rounds: Rounds
+    """In which frames of all calls are heard."""
 
 
 class LiveCall:
@@ -102,6 +106,7 @@ class LiveCall:
             rate=premises.house.synthesizer.rate, can_pause=start.pauses, order=self._order_playout
         )
         self._call: Call | None = None
+        self._activity: VoiceActivity | None = None
         self._heard = asyncio.Event()
         """Set when the call hears, or never will."""
         self._ending: Ending | None = None
@@ -161,6 +166,8 @@ class LiveCall:
 
     def _make(self, joined: Conversation, witnesses: Witnesses) -> Call:
         premises = self._premises
+        engines = premises.house.engines()
+        self._activity = engines.activity
 
         def tell(event: CallEvent) -> None:
             self._told(event)
@@ -170,7 +177,7 @@ class LiveCall:
             clock=premises.clock,
             caller=witnesses.caller(self._caller),
             output=witnesses.output(self._output),
-            engines=premises.house.engines(),
+            engines=engines,
             responder=GloveResponder(joined.agent, premises.clock),
             tell=tell,
             settings=premises.house.cascade_settings(
@@ -319,8 +326,9 @@ class LiveCall:
     # ---------------------------------------------------------------------------------------------- what comes from it
 
     def hear(self, frame: Frame) -> None:
-        """Take the caller's audio."""
-        self._caller.take(frame)
+        """Take the caller's audio; before the call hears, it is lost."""
+        if self._activity is not None:
+            self._premises.rounds.hear(self._activity, frame, self._caller.take)
 
     def obey(self, command: Command) -> None:
         """Do what the client says."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from pipelines.audio.frame import HEARING_RATE, Samples
 from pipelines.vad.detector import DetectorSettings
 
-__all__ = ["WINDOW", "WINDOW_S", "ActivityModel", "VoiceActivity"]
+__all__ = ["WINDOW", "WINDOW_S", "ActivityModel", "ForesightedModel", "Upcoming", "VoiceActivity"]
 
 WINDOW = 512
 """Samples that are judged at once."""
@@ -50,4 +51,21 @@ class ActivityModel(Protocol):
 
     def open(self) -> VoiceActivity:
         """Begin listening to a call."""
+        ...
+
+
+Upcoming: TypeAlias = tuple[VoiceActivity, Samples]
+"""A call's stream, and the samples it will be fed next: the same object."""
+
+
+@runtime_checkable
+class ForesightedModel(ActivityModel, Protocol):
+    """An engine that judges windows of several calls in one run, which costs less than one after the other."""
+
+    def foresee(self, upcoming: Sequence[Upcoming]) -> None:
+        """Judge the first window that each stream will complete; it answers with that when it is fed those samples.
+
+        Args:
+            upcoming: each stream at most once; streams of other engines are left alone.
+        """
         ...

@@ -7,14 +7,16 @@ distribution's files; the distribution itself is never imported.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pipelines.audio.frame import HEARING_RATE, Samples
-from pipelines.vad.base import WINDOW
+from pipelines.vad.base import WINDOW, Upcoming
 from pipelines.vad.detector import DetectorSettings
 
 __all__ = ["SileroModel", "SileroStream", "SileroWeightsError", "find_weights"]
@@ -107,6 +109,26 @@ class SileroModel:
         self.warm()
         return SileroStream(self._session)
 
+    def foresee(self, upcoming: Sequence[Upcoming]) -> None:
+        """Judge the first windows that streams will complete, in one run.
+
+        A run by itself costs 0.33 ms when other work was done since the last, for the weights are not at hand any
+        more; in a run of eight a window costs 0.08 ms.
+        """
+        streams, inputs = [], []
+        for stream, samples in upcoming:
+            if isinstance(stream, SileroStream) and (window := stream.preview(samples)) is not None:
+                streams.append((stream, samples))
+                inputs.append(window)
+        if len(streams) < 2:
+            return
+        states = np.concatenate([stream.state for stream, _ in streams], axis=1)
+        output, states = self._session.run(
+            _OUTPUTS, {"input": np.stack(inputs), "state": states, "sr": np.array(HEARING_RATE, np.int64)}
+        )
+        for index, (stream, samples) in enumerate(streams):
+            stream.expect(samples, float(output[index, 0]), states[:, index : index + 1].copy())
+
 
 class SileroStream:
     """One call's use of the model: its memory of what came before.
@@ -119,8 +141,11 @@ class SileroStream:
         self._input = np.zeros((1, _CONTEXT + WINDOW), np.float32)
         self._fresh = self._input[0, _CONTEXT:]
         self._rate = np.array(HEARING_RATE, np.int64)
-        self._state = np.zeros((2, 1, 128), np.float32)
+        self.state = np.zeros((2, 1, 128), np.float32)
+        """What it remembers."""
         self._filled = 0
+        self._foreseen: tuple[Samples, float, npt.NDArray[np.float32]] | None = None
+        """What its next window comes to, and what it remembers then, if it is fed these very samples."""
 
     @property
     def pending(self) -> int:
@@ -137,6 +162,9 @@ class SileroStream:
             The probability of speech, 0.0 to 1.0, in each window that became complete, oldest first.
         """
         probabilities = []
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is not None and foreseen[0] is not samples:
+            foreseen = None
         at = 0
         while at < len(samples):
             taken = min(WINDOW - self._filled, len(samples) - at)
@@ -146,19 +174,36 @@ class SileroStream:
             self._filled += taken
             at += taken
             if self._filled == WINDOW:
-                probabilities.append(self._run())
+                if foreseen is None:
+                    probabilities.append(self._run())
+                else:
+                    probabilities.append(foreseen[1])
+                    self.state = foreseen[2]
+                    foreseen = None
+                self._input[0, :_CONTEXT] = self._input[0, -_CONTEXT:]
+                self._filled = 0
         return probabilities
+
+    def preview(self, samples: Samples) -> npt.NDArray[np.float32] | None:
+        """Give what the model will be given when samples complete a window; ``None``: they do not."""
+        lacking = WINDOW - self._filled
+        if len(samples) < lacking:
+            return None
+        window: npt.NDArray[np.float32] = self._input[0].copy()
+        np.multiply(samples[:lacking], np.float32(1 / 32768), out=window[_CONTEXT + self._filled :])
+        return window
+
+    def expect(self, samples: Samples, probability: float, state: npt.NDArray[np.float32]) -> None:
+        """Take what the next window comes to, if it is completed by these samples."""
+        self._foreseen = (samples, probability, state)
 
     def reset(self) -> None:
         """Forget everything heard, as after a gap in the input: a stale memory misjudges what comes after it."""
         self._input.fill(0)
-        self._state = np.zeros_like(self._state)
+        self.state = np.zeros_like(self.state)
         self._filled = 0
+        self._foreseen = None
 
     def _run(self) -> float:
-        output, self._state = self._session.run(
-            _OUTPUTS, {"input": self._input, "state": self._state, "sr": self._rate}
-        )
-        self._input[0, :_CONTEXT] = self._input[0, -_CONTEXT:]
-        self._filled = 0
+        output, self.state = self._session.run(_OUTPUTS, {"input": self._input, "state": self.state, "sr": self._rate})
         return float(output[0, 0])

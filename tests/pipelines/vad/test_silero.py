@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -61,6 +62,28 @@ def test_after_a_reset_a_stream_hears_like_a_new_one(model: SileroModel) -> None
     stream.reset()
     assert stream.pending == 0
     assert stream.feed(samples) == model.open().feed(samples)
+
+
+def test_windows_judged_together_come_to_what_each_comes_to_alone(model: SileroModel) -> None:
+    sounds = [hearing(name) for name in ("what-time-is-it", "fan", "no", "long-question", "stop")]
+    alone, together = [model.open() for _ in sounds], [model.open() for _ in sounds]
+    for at in range(0, 20_000, 320):  # frames of 20 ms: some complete a window, some do not
+        frames = [sound[at : at + 320] for sound in sounds]
+        model.foresee(list(zip(together, frames, strict=True)))
+        for one, other, frame in zip(alone, together, frames, strict=True):
+            assert other.feed(frame) == pytest.approx(one.feed(frame), abs=1e-4)
+            assert one.pending == other.pending
+
+
+def test_what_was_foreseen_of_other_samples_or_before_a_reset_is_forgotten(model: SileroModel) -> None:
+    speech, noise = hearing("what-time-is-it")[6_000:6_512], hearing("fan")[:512]
+    spoilers: list[Callable[[SileroStream], object]] = [lambda stream: stream.feed(noise), SileroStream.reset]
+    for spoil in spoilers:
+        plain, stream = model.open(), model.open()
+        model.foresee([(stream, speech), (model.open(), speech)])
+        spoil(stream)
+        spoil(plain)
+        assert stream.feed(speech) == plain.feed(speech)
 
 
 def test_streams_of_several_threads_do_not_disturb_each_other(model: SileroModel) -> None:
