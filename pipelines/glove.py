@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 from agents.core.abort import AbortSignal
@@ -235,6 +236,7 @@ class _Reply:
 
     async def _run(self, channel: _Channel) -> None:
         failure: ResponderError | None = None
+        self._feed.take_charge()
         try:
             await self._request.run()
         except AbortError:
@@ -264,10 +266,14 @@ def _explained(trouble: str) -> Iterator[None]:
 
 _Channel: TypeAlias = asyncio.Queue[ResponderEvent | None]
 
+_REPLYING: ContextVar[_Feed | None] = ContextVar("_REPLYING", default=None)
+"""For whose call work is done; tools that outlive their rounds inherit it. A chat may have the same agent."""
+
 
 class _Feed:
     """A glove's events on their way to whoever speaks them; a full channel makes the request wait.
 
+    What the agent does for others, for a chat in the same conversation, is not spoken here.
     What happens while no reply is made (a slow tool ends) is kept for the next one.
 
     Args:
@@ -292,6 +298,10 @@ class _Feed:
             channel.put_nowait(event)
         return channel
 
+    def take_charge(self) -> None:
+        """Take what the current task does for this call's work."""
+        _REPLYING.set(self)
+
     def close(self, channel: _Channel) -> None:
         """End a reply's events. Idempotent."""
         if self._channel is channel:
@@ -300,6 +310,8 @@ class _Feed:
     async def record(self, type: EventType, data: dict[str, Any]) -> None:
         if type in ("text_delta", "tool_use", "model_response_complete"):
             self._on_answer()
+        if _REPLYING.get() is not self:
+            return
         match type:
             case "text_delta":
                 await self._pass_on(TextDelta(text=data["text"]))

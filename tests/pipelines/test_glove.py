@@ -419,3 +419,20 @@ async def test_what_others_add_to_the_conversation_meanwhile_is_told_and_not_sai
     assert words(events) == "It is nine."
     (contended,) = [event for event in events if isinstance(event, StoreContended)]
     assert "somebody else has added 1 message(s)" in contended.reason and "Secret" not in contended.reason
+
+
+async def test_what_the_agent_answers_in_a_chat_is_not_spoken_in_the_call_that_waits_for_it() -> None:
+    asked, gate = asyncio.Event(), asyncio.Event()
+
+    async def think() -> None:
+        asked.set()
+        await gate.wait()
+
+    glove, _ = talking([think, "By chat.", ScriptedCall(name="echo")], "Done.", "By voice.", tools=(echo(),))
+    responder = GloveResponder(glove.build(), RealClock())
+    chatting = asyncio.ensure_future(glove.process_request("Chat?"))
+    await asked.wait()
+    hearing = asyncio.ensure_future(collect(responder.reply("Voice?")))
+    gate.set()
+    assert await hearing == [TextDelta(text="By voice."), TextCompleted()]
+    assert (await chatting).text == "Done."
