@@ -15,7 +15,10 @@ from pipelines.listener import Probe
 from pipelines.playout.output import AudioOutput
 from pipelines.responder import Responder
 
-__all__ = ["Call", "CallInput"]
+__all__ = ["LONGEST_TYPED", "Call", "CallInput"]
+
+LONGEST_TYPED = 2_000
+"""Characters that may be typed at once: a page, and more than anybody says in a turn."""
 
 CLOSE_LIMIT_S = 2.0
 """Seconds an output may take to close."""
@@ -110,6 +113,21 @@ class Call:
         In manual turn taking this lets the button go, like ``mute``. When nothing was said, that is told as an event.
         """
         self._running.commit_turn()
+
+    def type_in(self, text: str) -> None:
+        """Take words that the caller typed: with what they said before, they are a turn at once.
+
+        An agent that speaks falls silent, unless what it says is heard to its end; then they are answered after it.
+
+        Args:
+            text: at most ``LONGEST_TYPED`` characters, and not blank.
+
+        Raises:
+            ValueError: it is blank or longer.
+        """
+        if not text.strip() or len(text) > LONGEST_TYPED:
+            raise ValueError(f"{len(text)} characters were typed; type a word at least and {LONGEST_TYPED:,} at most")
+        self._running.type_in(text)
 
     def mute(self) -> None:
         """Do not listen to the caller; a word begun ends here, and its turn still ends. The agent goes on.

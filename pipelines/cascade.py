@@ -187,6 +187,10 @@ class Cascade:
             self.mute()
         self._decide(self.machine.commit_turn)
 
+    def type_in(self, text: str) -> None:
+        """Take words that were typed for the caller's turn, with what was said before them."""
+        self._decide(partial(self.machine.type_in, text))
+
     def mute(self) -> None:
         """Stop listening to the caller; a word that was begun ends here, and its turn still ends. Idempotent.
 

@@ -175,6 +175,8 @@ class Cause(StrEnum):
     """The caller went on before the reply's first sound."""
     PRESSED = "pressed"
     """The caller pressed the button to talk."""
+    TYPED = "typed"
+    """The caller typed something."""
     HOST = "host"
     """Somebody outside asked for it."""
     SUPERSEDED = "superseded"

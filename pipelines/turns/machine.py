@@ -42,6 +42,7 @@ from pipelines.turns.events import (
 )
 from pipelines.turns.floor import Floor, FloorState, Line
 from pipelines.turns.judge import Judge
+from pipelines.turns.results import WaitingResults
 from pipelines.turns.segment import Fate, Over, Segment
 from pipelines.turns.settings import TurnSettings
 from pipelines.turns.turn import Turn
@@ -87,10 +88,7 @@ class TurnMachine:
         self._cut: Segment | None = None
         """The latest sound that was made to end."""
         self._apologised_at: float | None = None
-        self._result_ready = False
-        """Whether the result of a slow tool waits to be told."""
-        self._silent_since: float | None = None
-        """Since when nobody has anything to say; ``None``: somebody has."""
+        self._results = WaitingResults(self.settings)
         self._utterances = 0
         self._turns = 0
         self._actions: list[TurnAction] = []
@@ -123,7 +121,7 @@ class TurnMachine:
                 if event.blocked:
                     self._reconsider(self.floor.line, Over.PROTECTED)
             case ResultReady():
-                self._result_ready = True
+                self._results.add()
             case UtteranceGrew() | UtteranceWritten() | UtteranceBegan() | UtteranceAdvanced() | UtteranceOver():
                 self._agent_progressed(event)
             case _:
@@ -146,6 +144,17 @@ class TurnMachine:
         self._host_commits = self.segment
         if not (self._turn or self._awaited or self._sounding):
             self._actions.append(Note(kind=NoteKind.NOTHING_SAID))
+        self._schedule()
+        return self.tick(now)
+
+    def type_in(self, text: str, now: float) -> list[TurnAction]:
+        """Take words that were typed: with what was said before they are a turn at once, and the agent falls silent.
+
+        Not before what is heard to its end is over; and words that were spoken are waited for until their text is
+        there, but for a sound that goes on, which is a turn of its own.
+        """
+        self._give_floor(Cause.TYPED)
+        self._turn.type_in(text, now)
         self._schedule()
         return self.tick(now)
 
@@ -187,7 +196,7 @@ class TurnMachine:
             times.append(self._resume_at())
         if self._sounding is not None and self._sounding is not self._cut:
             times.append(self._stale_at(self._sounding))
-        if (report_at := self._report_at()) is not None:
+        if (report_at := self._results.due_at(asked=self.asked)) is not None:
             times.append(report_at)
         return min((at for at in times if at < math.inf), default=None)
 
@@ -234,8 +243,7 @@ class TurnMachine:
     def _talk_began(self, event: TalkBegan) -> None:
         """Give the floor to a caller who presses for it, unless the agent says what is heard to its end."""
         self.segment += 1
-        for said in () if self.blocked else self.floor.interruptible():
-            self._cancel(said, Cause.PRESSED)
+        self._give_floor(Cause.PRESSED)
         line = self.floor.line
         self._sounding = Segment(
             number=self.segment,
@@ -357,6 +365,11 @@ class TurnMachine:
             self._apologised_at = now
             self._speak("apology", self.settings.engine_failed)
 
+    def _give_floor(self, cause: Cause) -> None:
+        """Cancel what may be interrupted, unless the agent waits for an answer on the screen."""
+        for line in () if self.blocked else self.floor.interruptible():
+            self._cancel(line, cause)
+
     def _cancel(self, line: Line, cause: Cause) -> None:
         self.floor.remove(line.utterance)
         self._actions.append(Cancel(utterance=line.utterance, cause=cause))
@@ -370,23 +383,13 @@ class TurnMachine:
                 segment.over = over
 
     def _watch_silence(self, now: float) -> None:
-        """Tell a result that waits, when the floor has been free long enough."""
-        if self.busy:
-            self._silent_since = None
-        elif self._silent_since is None:
-            self._silent_since = now
-        if (report_at := self._report_at()) is not None and now >= report_at:
-            self._result_ready, self._silent_since = False, None
+        """Tell results that wait, when the floor has been free long enough."""
+        self._results.watch(now, busy=self.busy)
+        if (report_at := self._results.due_at(asked=self.asked)) is not None and now >= report_at:
+            self._results.take()
             self._utterances += 1
             self.floor.add(Line(utterance=self._utterances, kind="tool_result"))
             self._actions.append(Report(utterance=self._utterances))
-
-    def _report_at(self) -> float | None:
-        """When a result that waits is to be told, if nothing more happens."""
-        if not self._result_ready or self._silent_since is None:
-            return None
-        settings = self.settings
-        return self._silent_since + (settings.result_after_question_s if self.asked else settings.result_after_s)
 
     # ----------------------------------------------------------------------------------------------------- the hold
 
@@ -430,6 +433,8 @@ class TurnMachine:
         turn = self._turn
         if not turn or self._awaited:
             turn.due_at = None
+        elif turn.typed:
+            turn.due_at, turn.reason = turn.ended_at, "typed"
         elif turn.segments[-1].number <= self._host_commits:
             turn.due_at, turn.reason = turn.ended_at, "host"
         else:
@@ -450,7 +455,7 @@ class TurnMachine:
             return None
         if line is not None and (self.blocked or not line.interruptible):
             return None
-        if self._sounding is None or self._judge.sounds_far(self._sounding):
+        if self._turn.typed or self._sounding is None or self._judge.sounds_far(self._sounding):
             return self._turn.due_at
         return max(self._turn.due_at, self._stale_at(self._sounding))
 

@@ -1,4 +1,4 @@
-"""A turn in progress: the sounds the caller's turn is made of so far, and when it is due."""
+"""A turn in progress: the sounds and typed words the caller's turn is made of so far, and when it is due."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ class Turn:
     """What the caller has said since the last turn was committed; false while that is nothing."""
 
     segments: list[Segment] = field(default_factory=list)
-    """At least one, once there is a turn, in the order their texts came."""
+    """In the order their texts came."""
+    typed: str = ""
+    """What was typed, behind what was said; once there is a turn, there is one of the two."""
+    typed_at: float = 0.0
     heard_at: float = 0.0
     """When the latest text was there, seconds of the call's clock."""
     due_at: float | None = None
@@ -25,19 +28,25 @@ class Turn:
     """How often an answer to it was prepared."""
 
     def __bool__(self) -> bool:
-        return bool(self.segments)
+        return bool(self.segments or self.typed)
 
     def add(self, segment: Segment, now: float) -> None:
         """Take a sound's final text into the turn."""
         self.segments.append(segment)
         self.heard_at = now
 
+    def type_in(self, text: str, now: float) -> None:
+        """Take typed words into the turn."""
+        self.typed = f"{self.typed} {text.strip()}".lstrip()
+        self.typed_at = self.heard_at = now
+
     @property
     def text(self) -> str:
         """All of its words."""
-        return " ".join(segment.text.strip() for segment in self.segments)
+        spoken = [segment.text.strip() for segment in self.segments]
+        return " ".join([*spoken, self.typed] if self.typed else spoken)
 
     @property
     def ended_at(self) -> float:
-        """When its last sound ended."""
-        return self.segments[-1].last_at
+        """When its last sound ended, or its last words were typed."""
+        return max(self.segments[-1].last_at if self.segments else 0.0, self.typed_at)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.frame import Frame
-from pipelines.call import Call
+from pipelines.call import LONGEST_TYPED, Call
 from pipelines.cascade import CascadeSettings, Engines
 from pipelines.clock import Clock, VirtualClock
 from pipelines.events import (
@@ -349,20 +349,25 @@ def test_a_call_is_steered_while_it_runs_and_in_vain_when_it_is_over() -> None:
         call.commit_turn()
         await clock.sleep(1.5)
         call.interrupt()
+        call.type_in("  as I typed ")
+        await clock.sleep(0.5)
+        call.interrupt()
         call.narrate("this is told.")
         call.mute()
         assert call.muted
         await running
         told = len(steered.events)
-        for control in (call.interrupt, call.commit_turn, call.mute, call.unmute, lambda: call.narrate("too late")):
+        for control in (call.interrupt, call.commit_turn, call.mute, call.unmute):
             control()
+        for say in (call.narrate, call.type_in):
+            say("too late")
         assert len(steered.events) == told
         return steered
 
     events = clock.run(main()).events
-    assert [event.text for event in events if isinstance(event, TurnCommitted)] == ["tell me and"]
-    assert [event.kind for event in events if isinstance(event, UtteranceEnded)] == ["reply", "narration"]
-    assert [event.interrupted for event in events if isinstance(event, UtteranceEnded)] == [True, False]
+    assert [event.text for event in events if isinstance(event, TurnCommitted)] == ["tell me and", "as I typed"]
+    assert [event.kind for event in events if isinstance(event, UtteranceEnded)] == ["reply", "reply", "narration"]
+    assert [event.interrupted for event in events if isinstance(event, UtteranceEnded)] == [True, True, False]
     assert not [event for event in events if isinstance(event, SoundIgnored)]
 
 
@@ -373,5 +378,16 @@ def test_a_call_that_has_not_begun_cannot_be_steered(control: str) -> None:
     async def main() -> None:
         with pytest.raises(RuntimeError, match="run it first"):
             getattr(Steered(clock, "hello").call, control)()
+
+    clock.run(main())
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "x" * (LONGEST_TYPED + 1)])
+def test_nothing_and_too_much_cannot_be_typed(text: str) -> None:
+    clock = VirtualClock()
+
+    async def main() -> None:
+        with pytest.raises(ValueError, match="type a word at least"):
+            Steered(clock, "hello").call.type_in(text)
 
     clock.run(main())

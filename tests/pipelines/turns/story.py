@@ -127,6 +127,11 @@ class Story:
         """Let somebody outside cut the agent now."""
         self._did(self.machine.interrupt(self.now))
 
+    def types(self, text: str, at: float) -> None:
+        """Let the caller type instead of speak."""
+        self.until(at)
+        self._did(self.machine.type_in(text, self.now))
+
     def host_commits(self) -> None:
         """Let somebody outside end the turn now."""
         self._did(self.machine.commit_turn(self.now))
