@@ -32,6 +32,7 @@ from voice_server.clients.commands import (
     Played,
     RejectSlot,
     ResolveSlot,
+    Say,
     Start,
     Unmute,
 )
@@ -44,6 +45,7 @@ from voice_server.clients.events import (
     LevelHeard,
     PlayoutOrdered,
 )
+from voice_server.clients.onlooker import looking_on
 from voice_server.clients.stream import EventStream, Told
 from voice_server.clients.telling import Telling, screen
 from voice_server.conversations import Conversation, Conversations
@@ -125,6 +127,7 @@ class LiveCall:
         try:
             async with self._premises.conversations.join(self.conversation) as joined, self._screens:
                 self._joined = joined
+                await self._screens.enter_async_context(looking_on(joined.agent.progress, self.tell))
                 witnesses = await self._gather(joined)
                 try:
                     self._call = self._make(joined, witnesses)
@@ -205,6 +208,7 @@ class LiveCall:
         if line is not None:
             if not self._heard.is_set():  # it waits to be greeted
                 self._catch_up(line, 0)
+            self.stream.drop(line)
             line.close(ending.close, ending.value)
         self.stream.close()
         self._call = None
@@ -339,14 +343,14 @@ class LiveCall:
                 self.end(Ending.HUNG_UP)
             case ResolveSlot() | RejectSlot():
                 self._answer(command)
-            case Mute() | Unmute() | CommitTurn() | Interrupt():
+            case Mute() | Unmute() | CommitTurn() | Say() | Interrupt():
                 self._steer(command)
             case Start():
                 pass  # a line says it once, to get here
             case _:
                 assert_never(command)
 
-    def _steer(self, command: Mute | Unmute | CommitTurn | Interrupt) -> None:
+    def _steer(self, command: Mute | Unmute | CommitTurn | Say | Interrupt) -> None:
         if (call := self.controls) is None:
             return
         match command:
@@ -356,6 +360,8 @@ class LiveCall:
                 call.unmute()
             case CommitTurn():
                 call.commit_turn()
+            case Say():
+                call.type_in(command.text)
             case Interrupt():
                 call.interrupt()
             case _:
