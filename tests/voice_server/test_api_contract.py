@@ -5,19 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import cast
 
 from pydantic import SecretStr
 
+from tests.voice_server.chat.visitor import SILENT
 from tests.voice_server.serving import serving
 from voice_server.app import create_app
-from voice_server.house import House
 from voice_server.service import Front
 from voice_server.settings import load_settings
 
 KEY = "sesame-open"
 
-EXAMPLES = 25
+EXAMPLES = 50
 """Made-up requests an operation is asked with, besides those that its description suggests."""
 
 NOBODY = """
@@ -30,7 +29,7 @@ parameters = { "path.conversation" = "nobody" }
 
 def test_every_answer_is_one_that_the_description_tells_of(tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(NOBODY)
-    with serving(cast(House, None), key=KEY) as served:
+    with serving(SILENT, key=KEY) as served:
         arguments = ["--header", f"Authorization: Bearer {KEY}", "--max-examples", str(EXAMPLES), "--seed", "1"]
         quietly = ["--request-timeout", "20", "--suppress-health-check", "all", "--warnings", "off", "--no-color"]
         run = subprocess.run(

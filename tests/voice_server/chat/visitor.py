@@ -13,6 +13,7 @@ import httpx2
 from pydantic import SecretStr
 
 from agents.core.glove import Glove
+from pipelines.vad.energy import EnergyModel
 from tests.voice_server.chat.agents import AGENT, answered_by
 from tests.voice_server.chat.event_source import EventSource, Message
 from voice_server.house import House
@@ -20,7 +21,11 @@ from voice_server.serve import SEND_BUFFER, server
 from voice_server.service import Front, Readiness
 from voice_server.settings import load_settings
 
-__all__ = ["Stream", "Visitor", "visiting"]
+__all__ = ["SILENT", "Stream", "Visitor", "visiting"]
+
+
+SILENT = House(vad=EnergyModel(), recognizer=cast(Any, None), synthesizer=cast(Any, None), phrases={})
+"""A house in which nobody calls: it hears and speaks with nothing."""
 
 
 class Stream:
@@ -124,7 +129,7 @@ async def visiting(
         agent=AGENT if make else None,
         database=None if database is None else f"sqlite:///{database}",
     ).model_copy(update={"drain_s": 0.0, "key": SecretStr(key) if key else None, **settings})
-    front = Front(wanted, load=lambda _: cast(House, None))
+    front = Front(wanted, load=lambda _: SILENT)
     # By its full name, for asyncio sends at once only on what it knows to be TCP.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
