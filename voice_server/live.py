@@ -32,7 +32,6 @@ from voice_server.clients.commands import (
     Played,
     RejectSlot,
     ResolveSlot,
-    Say,
     Start,
     Unmute,
 )
@@ -45,7 +44,6 @@ from voice_server.clients.events import (
     LevelHeard,
     PlayoutOrdered,
 )
-from voice_server.clients.onlooker import looking_on
 from voice_server.clients.stream import EventStream, Told
 from voice_server.clients.telling import Telling, screen
 from voice_server.conversations import Conversation, Conversations
@@ -127,7 +125,6 @@ class LiveCall:
         try:
             async with self._premises.conversations.join(self.conversation) as joined, self._screens:
                 self._joined = joined
-                await self._screens.enter_async_context(looking_on(joined.agent.progress, self.tell))
                 witnesses = await self._gather(joined)
                 try:
                     self._call = self._make(joined, witnesses)
@@ -343,14 +340,14 @@ class LiveCall:
                 self.end(Ending.HUNG_UP)
             case ResolveSlot() | RejectSlot():
                 self._answer(command)
-            case Mute() | Unmute() | CommitTurn() | Say() | Interrupt():
+            case Mute() | Unmute() | CommitTurn() | Interrupt():
                 self._steer(command)
             case Start():
                 pass  # a line says it once, to get here
             case _:
                 assert_never(command)
 
-    def _steer(self, command: Mute | Unmute | CommitTurn | Say | Interrupt) -> None:
+    def _steer(self, command: Mute | Unmute | CommitTurn | Interrupt) -> None:
         if (call := self.controls) is None:
             return
         match command:
@@ -360,8 +357,6 @@ class LiveCall:
                 call.unmute()
             case CommitTurn():
                 call.commit_turn()
-            case Say():
-                call.type_in(command.text)
             case Interrupt():
                 call.interrupt()
             case _:
