@@ -25,9 +25,8 @@ from voice_server.transports.websocket.session import CloseCode
 __all__ = ["Calls"]
 
 COLLECT_EVERY = 16
-"""Calls after whose end memory is collected. What a call leaves is cycles that hold its audio, some 140 kB; Python, left
-to itself, waits for tens of megabytes, for it counts objects. What was loaded is frozen: beside 35 calls it takes 10 ms.
-"""
+"""Calls after whose end memory is collected. What a call leaves is cycles that hold its audio, some 140 kB; Python
+itself waits for tens of megabytes, for it counts objects. The engines are frozen: beside 35 calls it takes 10 ms."""
 
 
 def _today() -> datetime:
