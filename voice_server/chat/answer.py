@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
@@ -50,6 +50,7 @@ class Answer:
         turn: the message's number in its chat.
         number: numbers whatever the agent says.
         tell: takes what clients are told.
+        settle: waits until they were told all that changed besides, which belongs before the end.
 
     Attributes:
         turn: the message's number.
@@ -57,12 +58,19 @@ class Answer:
     """
 
     def __init__(
-        self, agent: Glove, turn: int, *, number: Callable[[], int], tell: Callable[[ClientEvent], object]
+        self,
+        agent: Glove,
+        turn: int,
+        *,
+        number: Callable[[], int],
+        tell: Callable[[ClientEvent], object],
+        settle: Callable[[], Awaitable[object]],
     ) -> None:
         self.turn = turn
         self.replied = False
         self._agent = agent
         self._tell = tell
+        self._settle = settle
         self._telling = ChatTelling(turn, number)
         self._signal = AbortSignal()
         self._request: Request | None = None
@@ -94,6 +102,7 @@ class Answer:
             await self._tell_late_results()
         except Exception as error:  # noqa: BLE001 - a task's boundary: an answer that fails fails alone
             self._fail(error)
+        await self._settle()
         self._tell(CallEnded(reason=outcome.value, turn=self.turn))
 
     def abort(self) -> None:

@@ -18,6 +18,7 @@ from agents.display import DisplayManager, Slot, SlotState
 from pipelines.clock import Clock, Timer
 from voice_server.chat.answer import Answer
 from voice_server.clients.events import CallEnded, CallerTurn, ChatReady
+from voice_server.clients.onlooker import Onlooker
 from voice_server.clients.stream import EventStream, Follower, Told
 from voice_server.clients.telling import screen
 from voice_server.conversations import Conversation
@@ -57,7 +58,8 @@ class Chat:
         introduction: what every connection is told first.
         clock: tells when nobody comes back.
         group: in which messages are answered.
-        over: called, once or more, when nobody follows any more and nothing is going on.
+        idle: called when nobody follows any more and nothing is going on.
+        over: called when it has been so for too long; once or more.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Chat:
         *,
         clock: Clock,
         group: asyncio.TaskGroup,
+        idle: Callable[[], object],
         over: Callable[[Chat], object],
     ) -> None:
         self.id = conversation.id
@@ -76,6 +79,7 @@ class Chat:
         self._introduction = introduction
         self._clock = clock
         self._group = group
+        self._on_idle = idle
         self._over = over
         self._answers: list[Answer] = []
         self._quiet = asyncio.Event()
@@ -90,6 +94,8 @@ class Chat:
         self._display: DisplayManager | None = None
         self._screen = ExitStack()
         self._stop_watching = conversation.agent.add_subscriber(self)
+        self._onlooker = Onlooker(conversation.agent.progress, stream.tell)
+        group.create_task(self._onlooker.run(), name=f"onlooker {self.id}")
         self.left_at = clock.now()
         """When the last one who followed left, in the clock's seconds."""
         self._look_after()
@@ -130,7 +136,13 @@ class Chat:
             raise CrowdedError(f"{waiting} messages wait to be answered, as many as may; read the answers first")
         follower = self.follow(None)
         agent = self._conversation.agent
-        answer = Answer(agent, next(self._turns), number=lambda: next(self._utterances), tell=self.stream.tell)
+        answer = Answer(
+            agent,
+            next(self._turns),
+            number=lambda: next(self._utterances),
+            tell=self.stream.tell,
+            settle=self._onlooker.settle,
+        )
         self.stream.tell(CallerTurn(turn=answer.turn, text=text))
         self._group.create_task(self._attend(answer, said, follower), name=f"answer {self.id}/{answer.turn}")
         self._answers.append(answer)
@@ -206,6 +218,7 @@ class Chat:
     def close(self) -> None:
         """Let everybody go, and leave the screen. Idempotent."""
         self._stop_watching()
+        self._onlooker.close()
         self.stream.close()
         if self._timer is not None:
             self._timer.cancel()
@@ -219,8 +232,11 @@ class Chat:
             self.stream.close()
         if self.idle and (self._forsaken or self._leaving):
             self._over(self)
-        elif not self.stream.readers and self._timer is None and not self._forsaken:
+            return
+        if not self.stream.readers and self._timer is None and not self._forsaken:
             self._timer = self._clock.call_at(self._clock.now() + FORSAKEN_S, self._forsake)
+        if self.idle:
+            self._on_idle()
 
     def _forsake(self) -> None:
         """Nobody came back: what waits for an answer on the screen waits in vain."""

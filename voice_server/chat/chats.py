@@ -118,10 +118,15 @@ class Chats:
     def _make_room(self) -> None:
         if self._draining:
             raise BusyError("the server is going away; come back to another one, or in a while")
-        idle = sorted((chat for chat in self if chat.idle), key=lambda chat: chat.left_at)
-        if len(self) - len(idle) >= LIMIT:
+        if len(self) - len(self._idle()) >= LIMIT:
             raise BusyError(f"there are {LIMIT} chats, as many as are taken; try again later")
-        for chat in idle[: max(0, len(idle) - IDLE + 1)]:
+
+    def _idle(self) -> list[Chat]:
+        """Those in which nothing is going on, the one left longest ago first."""
+        return sorted((chat for chat in self if chat.idle), key=lambda chat: chat.left_at)
+
+    def _trim(self) -> None:
+        for chat in self._idle()[:-IDLE]:
             self._over(chat)
 
     def _begin(self, conversation: Conversation, *, behind: int) -> Chat:
@@ -131,6 +136,7 @@ class Chats:
             ChatReady(conversation=conversation.id, agent=self._agent, model=self._conversations.model, turn=None),
             clock=self._clock,
             group=self._group,
+            idle=self._trim,
             over=self._over,
         )
 

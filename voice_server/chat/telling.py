@@ -11,7 +11,7 @@ from typing import Any
 from agents.core.events import EventType
 from agents.core.messages import Message, ToolResultData
 from agents.core.results import as_json
-from voice_server.clients.events import ClientEvent, ReplyText, ToolChanged, UtteranceClosed
+from voice_server.clients.events import ClientEvent, ContextCompacted, ReplyText, ToolChanged, UtteranceClosed
 
 __all__ = ["ChatTelling"]
 
@@ -51,6 +51,8 @@ class ChatTelling:
             case "tool_use_result":
                 self._open.pop(data["call_id"], None)
                 return [self._result(data["call_id"], data["tool_name"], data["result"], data["duration_ms"])]
+            case "compaction_start" | "compaction_end":
+                return [ContextCompacted(turn=self._turn, running=type == "compaction_start")]
             case "tool_said":
                 return [self._said(data["text"], "narration")]
             case _:

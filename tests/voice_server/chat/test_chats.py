@@ -444,6 +444,21 @@ def test_the_chat_left_longest_ago_makes_room_and_those_in_use_do_not() -> None:
     play(answering(".", "."), story)
 
 
+def test_many_that_end_at_once_leave_no_more_chats_than_others() -> None:
+    async def story(lounge: Lounge) -> None:
+        chats = [await lounge.chats.open(f"c{number}") for number in range(IDLE)]
+        followers = [(chat, chat.follow(None)) for chat in chats]
+        for number in range(IDLE):
+            chat = await lounge.chats.open(f"d{number}")
+            followers.append((chat, chat.follow(None)))
+        assert len(lounge.chats) == 2 * IDLE
+        for chat, follower in followers:
+            chat.leave(follower)
+        assert {chat.id for chat in lounge.chats} == {f"d{number}" for number in range(IDLE)}
+
+    play(answering(), story)
+
+
 def test_more_chats_in_use_than_are_taken_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("voice_server.chat.chats.LIMIT", 2)
 
