@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.desk.spoken import say_date, say_time
+from agents.spoken import say_date, say_time
 from tests.e2e.stage import ALL_OUTPUTS, Stage, heard_by
 from tests.fixtures.catalogue import fixture
 from tests.fixtures.wer import normalised
