@@ -15,7 +15,7 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 
 from voice_server.guard import LoopbackOnly, require_key
-from voice_server.routes import calls, chat, conversations, health, metrics, voice
+from voice_server.routes import calls, chat, conversations, health, metrics, progress, voice
 from voice_server.routes.description import describe
 from voice_server.routes.page import serve_page
 from voice_server.routes.problem import refusals, tell_problems
@@ -23,7 +23,7 @@ from voice_server.service import Front
 
 __all__ = ["create_app"]
 
-_GUARDED = (calls.router, chat.router, conversations.router, metrics.router)
+_GUARDED = (calls.router, chat.router, conversations.router, progress.router, metrics.router)
 """Routes that want the key."""
 
 _OPEN = (health.router, voice.router)

@@ -32,6 +32,7 @@ from voice_server.clients.commands import (
     Played,
     RejectSlot,
     ResolveSlot,
+    Say,
     Start,
     Unmute,
 )
@@ -44,6 +45,7 @@ from voice_server.clients.events import (
     LevelHeard,
     PlayoutOrdered,
 )
+from voice_server.clients.onlooker import Onlooker
 from voice_server.clients.stream import EventStream, Told
 from voice_server.clients.telling import Telling, screen
 from voice_server.conversations import Conversation, Conversations
@@ -122,9 +124,16 @@ class LiveCall:
 
     async def run(self) -> None:
         """Hold the call until it is over, and tell its client so. Cancelling ends it."""
+        async with asyncio.TaskGroup() as group:
+            await self._hold(group)
+
+    async def _hold(self, group: asyncio.TaskGroup) -> None:
         try:
             async with self._premises.conversations.join(self.conversation) as joined, self._screens:
                 self._joined = joined
+                onlooker = Onlooker(joined.agent.progress, self.tell)
+                self._screens.callback(onlooker.close)
+                group.create_task(onlooker.run(), name=f"onlooker {self.id}")
                 witnesses = await self._gather(joined)
                 try:
                     self._call = self._make(joined, witnesses)
@@ -340,14 +349,14 @@ class LiveCall:
                 self.end(Ending.HUNG_UP)
             case ResolveSlot() | RejectSlot():
                 self._answer(command)
-            case Mute() | Unmute() | CommitTurn() | Interrupt():
+            case Mute() | Unmute() | CommitTurn() | Say() | Interrupt():
                 self._steer(command)
             case Start():
                 pass  # a line says it once, to get here
             case _:
                 assert_never(command)
 
-    def _steer(self, command: Mute | Unmute | CommitTurn | Interrupt) -> None:
+    def _steer(self, command: Mute | Unmute | CommitTurn | Say | Interrupt) -> None:
         if (call := self.controls) is None:
             return
         match command:
@@ -357,6 +366,8 @@ class LiveCall:
                 call.unmute()
             case CommitTurn():
                 call.commit_turn()
+            case Say():
+                call.type_in(command.text)
             case Interrupt():
                 call.interrupt()
             case _:

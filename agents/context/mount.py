@@ -79,6 +79,7 @@ def use_context(
         return await writer.render()
 
     glove.add_context_provider(render)
+    glove.mounts.add(writer)
     return writer
 
 

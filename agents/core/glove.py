@@ -22,6 +22,7 @@ from agents.core.floor import Floor
 from agents.core.inbox import INBOX_TOOL, inbox_tool
 from agents.core.messages import Message, Usage
 from agents.core.model import Model
+from agents.core.mounts import Mounts
 from agents.core.opening import LateResults, Opening, Said, Words, keep_late
 from agents.core.pace import UNPACED, Pace
 from agents.core.permissions import Permissions
@@ -79,6 +80,7 @@ class Glove:
         errands: tool calls that outlived their rounds.
         permissions: who may do what.
         progress: how far it is with its goals and forms, for those who look on.
+        mounts: what is mounted on it, for hosts.
         compaction_wanted: whether there will be a compaction at the next opportunity.
         discarded_usage: tokens of drafts that nobody took up and of responses that were stopped, as far as the
             provider had told them.
@@ -114,6 +116,7 @@ class Glove:
         self.permissions = Permissions()
         self.errands = Errands()
         self.progress = Progress()
+        self.mounts = Mounts()
         self.floor = Floor()
         self.executor = Executor(self.subscribers, self.permissions, self.errands, retries=max_retries)
         self.closing = False

@@ -110,10 +110,12 @@ def use_form_runner(
 
     async def read() -> list[dict[str, Any]]:
         instances = await runner.list(limit=1)
-        return [view_data(await runner.inspect(instance_id=instance.id)) for instance in instances]
+        views = [await runner.inspect(instance_id=instance.id) for instance in instances]
+        return [{**view_data(view), "asked": view.asked} for view in views]
 
     changed = glove.progress.register("forms", read)
     runner.add_listener(lambda _view: changed())
+    glove.mounts.add(runner)
     glove.add_preparation(prepare)
     glove.add_question(asked)
     if inject_status:

@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.forms.evaluation import Evaluation
 from agents.forms.record import Instance
-from agents.forms.view import is_asked
+from agents.forms.view import next_asked
 
 __all__ = ["Question", "next_question"]
 
@@ -36,16 +36,8 @@ class Question:
 
 
 def next_question(instance: Instance, now: Evaluation) -> Question | None:
-    """Find what is asked next: the first required question of the open step, else the first.
-
-    Returns:
-        ``None`` when nothing is asked: the form is complete, closed or waiting.
-    """
-    if instance.blocked_on is not None:
-        return None
-    asked = [state for state in now.fields.values() if is_asked(state, instance, now)]
-    state = next((one for one in asked if one.field.required), asked[0] if asked else None)
-    if state is None:
+    """Describe what is asked next; ``None`` when nothing is asked."""
+    if (state := next_asked(instance, now)) is None:
         return None
     field = state.field
     return Question(

@@ -76,6 +76,7 @@ def _field(row: FieldRow) -> dict[str, Any]:
         "error": row.error,
         "skip_reason": row.skip_reason,
         "ask": row.ask,
+        "confirms": row.confirms or None,
     }
     return {**_present(shown), **({"value": row.value} if valued else {})}
 

@@ -29,6 +29,7 @@ __all__ = [
     "failures",
     "is_asked",
     "is_complete",
+    "next_asked",
     "see",
     "wait_message",
 ]
@@ -62,6 +63,8 @@ class FieldRow:
     skip_reason: str | None = None
     ask: bool
     """Whether it is to be asked now."""
+    confirms: bool
+    """Whether it is a yes to what was read back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +133,8 @@ class FormView:
     closed_reason: str | None
     undo: Move | None
     redo: Move | None
+    asked: str | None
+    """The id of the field that is asked next; ``None``: nothing is asked."""
 
 
 def see(
@@ -174,6 +179,7 @@ def see(
         closed_reason=instance.closed_reason,
         undo=_move(form, instance, next_undo(form, instance), by=-1),
         redo=_move(form, instance, next_redo(form, instance), by=1),
+        asked=None if (asked := next_asked(instance, now)) is None else asked.field.id,
     )
 
 
@@ -202,6 +208,18 @@ def failures(instance: Instance) -> tuple[Failure, ...]:
         for dispatch in latest.values()
         if dispatch.status is DispatchStatus.FAILED
     )
+
+
+def next_asked(instance: Instance, now: Evaluation) -> FieldState | None:
+    """Find what is asked next: the first required question of the open step, else the first.
+
+    Returns:
+        ``None`` when nothing is asked: the form is complete, closed or waiting.
+    """
+    if instance.blocked_on is not None:
+        return None
+    asked = [state for state in now.fields.values() if is_asked(state, instance, now)]
+    return next((one for one in asked if one.field.required), asked[0] if asked else None)
 
 
 def is_asked(state: FieldState, instance: Instance, now: Evaluation) -> bool:
@@ -245,6 +263,7 @@ def _field_row(state: FieldState, instance: Instance, now: Evaluation) -> FieldR
         error="; ".join(state.problems) or None,
         skip_reason=state.revision.skipped if state.revision is not None else None,
         ask=is_asked(state, instance, now),
+        confirms=field.notes.confirms,
     )
 
 

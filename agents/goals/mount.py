@@ -119,6 +119,7 @@ def use_goal_runner(
         goals = render_goals(await runner.status())
         return "\n".join(part for part in (goals, render_preparation(runner.prepared)) if part)
 
+    glove.mounts.add(runner)
     glove.add_preparation(prepare)
     if inject_status:
         glove.add_context_provider(render)

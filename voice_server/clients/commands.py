@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from pipelines.call import LONGEST_TYPED
+
 __all__ = [
     "COMMAND",
     "LONGEST_COMMAND",
@@ -21,6 +23,7 @@ __all__ = [
     "Played",
     "RejectSlot",
     "ResolveSlot",
+    "Say",
     "Start",
     "Unmute",
     "parse_command",
@@ -28,6 +31,11 @@ __all__ = [
 
 LONGEST_COMMAND = 64 * 1024
 """Bytes: an answer to a card is the longest thing a client says."""
+
+
+_PLAIN = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*"
+_WRITTEN = rf"^{_PLAIN}[^\s\x00-\x1f\x7f]{_PLAIN}$"
+"""Something that can be seen, and no control characters but tabs and line breaks."""
 
 
 class CommandError(Exception):
@@ -81,6 +89,13 @@ class CommitTurn(_Command):
     type: Literal["commit"] = "commit"
 
 
+class Say(_Command):
+    """Say something in writing: with what was spoken before it, it is a turn at once."""
+
+    type: Literal["say"] = "say"
+    text: str = Field(max_length=LONGEST_TYPED, pattern=_WRITTEN)
+
+
 class Interrupt(_Command):
     """Stop talking."""
 
@@ -110,7 +125,7 @@ class HangUp(_Command):
 
 
 Command: TypeAlias = Annotated[
-    Start | Played | Mute | Unmute | CommitTurn | Interrupt | ResolveSlot | RejectSlot | HangUp,
+    Start | Played | Mute | Unmute | CommitTurn | Say | Interrupt | ResolveSlot | RejectSlot | HangUp,
     Field(discriminator="type"),
 ]
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from voice_server.clients.shown import DeferralShown, FormShown, GoalShown
+
 __all__ = [
     "EVENTS",
     "VERSION",
@@ -24,7 +26,10 @@ __all__ = [
     "CallerWords",
     "ChatReady",
     "ClientEvent",
+    "ContextCompacted",
     "Failure",
+    "FormsShown",
+    "GoalsShown",
     "IgnoredSound",
     "LevelHeard",
     "PlayoutOrdered",
@@ -224,6 +229,36 @@ class ScreenShown(ClientEvent):
     slots: tuple[SlotShown, ...]
 
 
+class GoalsShown(ClientEvent):
+    """How the agent's goals stand, after every change; before there are any, nothing is told."""
+
+    type: ClassVar[str] = "goals"
+
+    program: str | None = Field(default=None, description="names the goals; none: there are none")
+    version: int = Field(default=0, description="ascending")
+    status: Literal["active", "completed"] = "active"
+    active_goal: str | None = Field(default=None, description="the key of the goal that is worked on")
+    goals: tuple[GoalShown, ...] = ()
+    deferred: tuple[DeferralShown, ...] = Field(default=(), description="what was put off, of all goals")
+
+
+class FormsShown(ClientEvent):
+    """How the forms stand that are being filled in, after every change; the one that was written to last, first."""
+
+    type: ClassVar[str] = "forms"
+
+    forms: tuple[FormShown, ...] = ()
+
+
+class ContextCompacted(ClientEvent):
+    """The agent sums up a conversation that has become long, or has done so; it answers when it has."""
+
+    type: ClassVar[str] = "compaction"
+
+    turn: int | None = Field(description="the turn that waits for it")
+    running: bool
+
+
 class TurnTimed(ClientEvent):
     """When the stages of a turn were over; ``None``: it never came to that."""
 
@@ -292,6 +327,9 @@ EVENTS: tuple[type[ClientEvent], ...] = (
     UtteranceClosed,
     ToolChanged,
     ScreenShown,
+    GoalsShown,
+    FormsShown,
+    ContextCompacted,
     TurnTimed,
     Failure,
     CallEnded,

@@ -13,6 +13,8 @@ from agents.display import Slot
 from pipelines.events import (
     CallerMuted,
     CallEvent,
+    CompactionBegan,
+    CompactionEnded,
     EngineTrouble,
     ReplyWorded,
     SoundIgnored,
@@ -135,6 +137,8 @@ def _plain(event: CallEvent) -> ClientEvent | None:
             return events.IgnoredSound(kind=event.kind, text=event.text)
         case UtteranceHeard():
             return events.UtteranceHeard(utterance=event.utterance, text=event.heard)
+        case CompactionBegan() | CompactionEnded():
+            return events.ContextCompacted(turn=event.turn, running=isinstance(event, CompactionBegan))
         case ToolCalled():
             return events.ToolChanged(
                 call_id=event.call_id, name=event.name, turn=event.turn, status="running", input=event.input

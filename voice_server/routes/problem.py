@@ -30,6 +30,7 @@ class Problem(BaseModel):
 
     code: str = Field(description="stable, for programs: `unauthorized`, `busy`, `not_ready`, `not_found` …")
     message: str = Field(description="one sentence for whoever it concerns: what was wrong, and what to do")
+    details: dict[str, Any] | None = Field(default=None, description="what else a program may want to know of it")
 
 
 class Refused(Exception):
@@ -40,14 +41,24 @@ class Refused(Exception):
         code: stable, for programs.
         message: one sentence.
         headers: to send besides.
+        details: what else a program may want to know, as JSON.
     """
 
-    def __init__(self, status: HTTPStatus, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: HTTPStatus,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.message = message
         self.headers = dict(headers or {})
+        self.details = None if details is None else dict(details)
 
 
 def refusals(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
@@ -65,7 +76,7 @@ def tell_problems(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(Refused)
     async def _refused(_: Request, error: Refused) -> JSONResponse:
-        return _answer(error.status, error.code, error.message, error.headers)
+        return _answer(error.status, error.code, error.message, error.headers, error.details)
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -104,5 +115,8 @@ def _methods(request: Request, routes: Sequence[BaseRoute]) -> set[str]:
     return {method for route in fitting if isinstance(route, APIRoute) for method in route.methods or ()}
 
 
-def _answer(status: HTTPStatus, code: str, message: str, headers: Mapping[str, str]) -> JSONResponse:
-    return JSONResponse(Problem(code=code, message=message).model_dump(), status_code=status, headers=dict(headers))
+def _answer(
+    status: HTTPStatus, code: str, message: str, headers: Mapping[str, str], details: dict[str, Any] | None = None
+) -> JSONResponse:
+    problem = Problem(code=code, message=message, details=details).model_dump(exclude_none=True)
+    return JSONResponse(problem, status_code=status, headers=dict(headers))

@@ -1,6 +1,6 @@
 import pytest
 
-from voice_server.clients.commands import LONGEST_COMMAND, CommandError, Played, Start, parse_command
+from voice_server.clients.commands import LONGEST_COMMAND, CommandError, Played, Say, Start, parse_command
 
 
 def test_a_start_without_anything_means_a_new_call_as_the_server_is_set() -> None:
@@ -9,6 +9,11 @@ def test_a_start_without_anything_means_a_new_call_as_the_server_is_set() -> Non
 
 def test_an_ack_says_how_much_of_which_epoch_was_played() -> None:
     assert parse_command('{"type":"played","epoch":3,"ms":120.5}') == Played(epoch=3, ms=120.5)
+
+
+def test_what_is_typed_may_be_two_thousand_characters_in_lines() -> None:
+    assert parse_command('{"type":"say","text":"one\\ntwo"}') == Say(text="one\ntwo")
+    assert parse_command(f'{{"type":"say","text":"{"x" * 2_000}"}}') == Say(text="x" * 2_000)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +30,9 @@ def test_an_ack_says_how_much_of_which_epoch_was_played() -> None:
         ('{"type":"start","conversation":"../../etc"}', "start.conversation"),
         ('{"type":"start","conversation":"a\\n"}', "start.conversation"),
         ('{"type":"resolve"}', "resolve.slot"),
+        ('{"type":"say","text":" \\n "}', "say.text"),
+        ('{"type":"say","text":"a\\u0007"}', "say.text"),
+        (f'{{"type":"say","text":"{"x" * 2_001}"}}', "say.text"),
         ("[" * 10_000, "JSON"),
         (f'{{"type":"resolve","slot":"s","value":"{"x" * LONGEST_COMMAND}"}}', "too long"),
     ],

@@ -33,7 +33,7 @@ def test_events_may_grow_and_commands_may_not() -> None:
 
 
 def test_every_command_of_the_schema_is_understood() -> None:
-    samples = {"epoch": 0, "ms": 0, "slot": "slot_1"}
+    samples = {"epoch": 0, "ms": 0, "slot": "slot_1", "text": "Hi."}
     for ref in SCHEMA["$defs"]["Command"]["oneOf"]:
         command = SCHEMA["$defs"][ref["$ref"].rpartition("/")[2]]
         said = {name: samples[name] for name in command.get("required", ())}

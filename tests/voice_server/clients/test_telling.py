@@ -6,6 +6,8 @@ from agents.display import DisplayManager
 from pipelines.events import (
     CallerMuted,
     CallEvent,
+    CompactionBegan,
+    CompactionEnded,
     EngineTrouble,
     OutputHeld,
     ReplyWorded,
@@ -134,3 +136,9 @@ def test_a_screen_shows_all_slots() -> None:
         "book",
         "shown",
     )
+
+
+def test_clients_are_told_while_a_long_conversation_is_summed_up() -> None:
+    told = telling()
+    assert told.feed(CompactionBegan(turn=3), 1.0) == [events.ContextCompacted(turn=3, running=True)]
+    assert told.feed(CompactionEnded(turn=3), 2.0) == [events.ContextCompacted(turn=3, running=False)]

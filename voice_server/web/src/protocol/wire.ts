@@ -27,6 +27,9 @@ export type Event =
   | UtteranceClosedEvent
   | ToolChangedEvent
   | ScreenShownEvent
+  | GoalsShownEvent
+  | FormsShownEvent
+  | ContextCompactedEvent
   | TurnTimedEvent
   | FailureEvent
   | CallEndedEvent
@@ -39,7 +42,7 @@ export type AgentState = "initializing" | "listening" | "thinking" | "speaking";
 /**
  * What a client says.
  */
-export type Command = Start | Played | Mute | Unmute | CommitTurn | Interrupt | ResolveSlot | RejectSlot | HangUp;
+export type Command = Start | Played | Mute | Unmute | CommitTurn | Say | Interrupt | ResolveSlot | RejectSlot | HangUp;
 
 export interface CallReadyEvent {
   v: 1;
@@ -426,6 +429,209 @@ export interface SlotShown {
   owner: string | null;
   state: "shown" | "waiting" | "answered";
 }
+export interface GoalsShownEvent {
+  v: 1;
+  /**
+   * ascending within a call
+   */
+  seq: number;
+  call: string;
+  /**
+   * milliseconds since the call began
+   */
+  t_ms: number;
+  type: "goals";
+  data: GoalsShown;
+}
+/**
+ * How the agent's goals stand, after every change; before there are any, nothing is told.
+ */
+export interface GoalsShown {
+  /**
+   * names the goals; none: there are none
+   */
+  program?: string | null;
+  /**
+   * ascending
+   */
+  version?: number;
+  status?: "active" | "completed";
+  /**
+   * the key of the goal that is worked on
+   */
+  active_goal?: string | null;
+  goals?: GoalShown[];
+  /**
+   * what was put off, of all goals
+   */
+  deferred?: DeferralShown[];
+}
+/**
+ * A goal.
+ */
+export interface GoalShown {
+  key: string;
+  title: string;
+  objective: string;
+  status: "pending" | "active" | "completed" | "retired";
+  items: GoalItemShown[];
+}
+/**
+ * Something that a goal wants.
+ */
+export interface GoalItemShown {
+  key: string;
+  label: string;
+  disposition: "pending" | "done" | "deferred" | "declined";
+  /**
+   * why it is what it is
+   */
+  note: string | null;
+  /**
+   * whether it is out of force
+   */
+  retired: boolean;
+}
+/**
+ * Something that was put off and is not forgotten.
+ */
+export interface DeferralShown {
+  /**
+   * the goal's key
+   */
+  goal: string;
+  /**
+   * the item's key
+   */
+  item: string;
+  label: string;
+  note: string;
+}
+export interface FormsShownEvent {
+  v: 1;
+  /**
+   * ascending within a call
+   */
+  seq: number;
+  call: string;
+  /**
+   * milliseconds since the call began
+   */
+  t_ms: number;
+  type: "forms";
+  data: FormsShown;
+}
+/**
+ * How the forms stand that are being filled in, after every change; the one that was written to last, first.
+ */
+export interface FormsShown {
+  forms?: FormShown[];
+}
+/**
+ * A form that is being filled in.
+ */
+export interface FormShown {
+  instance: string;
+  form: string;
+  name: string;
+  /**
+   * `active`, `awaiting`, `complete`, `stale` or `abandoned`
+   */
+  status: string;
+  complete: boolean;
+  /**
+   * the id of the field that is asked now
+   */
+  asked: string | null;
+  /**
+   * in the order they are asked
+   */
+  fields: FieldShown[];
+  steps: StepShown[];
+  /**
+   * the checkpoint that is waited for
+   */
+  blocked_on: string | null;
+  /**
+   * what people are told meanwhile
+   */
+  waiting: string | null;
+  failures: FailureShown[];
+}
+/**
+ * A question of a form.
+ */
+export interface FieldShown {
+  id: string;
+  label: string;
+  description: string;
+  /**
+   * what answers it takes, in a few words
+   */
+  type: string;
+  required: boolean;
+  skippable: boolean;
+  /**
+   * whether it is a yes to the others' answers
+   */
+  confirms: boolean;
+  /**
+   * `empty`, `filled`, `held` (kept until it applies), `invalid` or `skipped`
+   */
+  status: string;
+  /**
+   * the answer; one that is too long is cut, and is a string then
+   */
+  value: {
+    [k: string]: unknown;
+  };
+  error: string | null;
+  skip_reason: string | null;
+}
+/**
+ * A step of a form.
+ */
+export interface StepShown {
+  id: string;
+  title: string;
+  /**
+   * of its required questions, how many are settled: `2/4`
+   */
+  progress: string;
+  complete: boolean;
+  open: boolean;
+}
+/**
+ * Something that was to follow from the answers, and failed.
+ */
+export interface FailureShown {
+  hook: string;
+  message: string;
+}
+export interface ContextCompactedEvent {
+  v: 1;
+  /**
+   * ascending within a call
+   */
+  seq: number;
+  call: string;
+  /**
+   * milliseconds since the call began
+   */
+  t_ms: number;
+  type: "compaction";
+  data: ContextCompacted;
+}
+/**
+ * The agent sums up a conversation that has become long, or has done so; it answers when it has.
+ */
+export interface ContextCompacted {
+  /**
+   * the turn that waits for it
+   */
+  turn: number | null;
+  running: boolean;
+}
 export interface TurnTimedEvent {
   v: 1;
   /**
@@ -634,6 +840,13 @@ export interface Unmute {
  */
 export interface CommitTurn {
   type?: "commit";
+}
+/**
+ * Say something in writing: with what was spoken before it, it is a turn at once.
+ */
+export interface Say {
+  type?: "say";
+  text: string;
 }
 /**
  * Stop talking.
