@@ -116,6 +116,7 @@ class LiveCall:
         self._grace: Timer | None = None
         self._screens = AsyncExitStack()
         self._joined: Conversation | None = None
+        self._onlooker: Onlooker | None = None
         self._display: DisplayManager | None = None
         self._level_at = 0.0
         self._probability = 0.0
@@ -131,7 +132,7 @@ class LiveCall:
         try:
             async with self._premises.conversations.join(self.conversation) as joined, self._screens:
                 self._joined = joined
-                onlooker = Onlooker(joined.agent.progress, self.tell)
+                onlooker = self._onlooker = Onlooker(joined.agent.progress, self.tell)
                 self._screens.callback(onlooker.close)
                 group.create_task(onlooker.run(), name=f"onlooker {self.id}")
                 witnesses = await self._gather(joined)
@@ -271,6 +272,8 @@ class LiveCall:
         self._show()
         self._output.connect(line)
         if resumed:
+            if self._start.after is None and self._onlooker is not None:
+                self._onlooker.tell_again()
             if self._start.muted not in (None, call.muted):
                 call.mute() if self._start.muted else call.unmute()
             call.restore()

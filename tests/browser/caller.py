@@ -97,6 +97,13 @@ class Caller:
             "(wav) => window.speak(wav)", base64.b64encode(fixture(recording).path.read_bytes()).decode()
         )
 
+    def types(self, words: str) -> None:
+        """Type instead of speaking, and wait until it is a turn."""
+        before = len(self.told("turn"))
+        self.page.get_by_label("Type instead of speaking").fill(words)
+        self.page.keyboard.press("Enter")
+        self.wait(lambda: len(self.told("turn")) > before)
+
     def ask(self, recording: str) -> None:
         """Say a recording, and hear the answer to its end."""
         before = len(self.told("spoken"))

@@ -234,12 +234,12 @@ class GoalsShown(ClientEvent):
 
     type: ClassVar[str] = "goals"
 
-    program: str | None = Field(default=None, description="names the goals; none: there are none")
-    version: int = Field(default=0, description="ascending")
-    status: Literal["active", "completed"] = "active"
-    active_goal: str | None = Field(default=None, description="the key of the goal that is worked on")
-    goals: tuple[GoalShown, ...] = ()
-    deferred: tuple[DeferralShown, ...] = Field(default=(), description="what was put off, of all goals")
+    program: str | None = Field(description="names the goals; none: there are none")
+    version: int = Field(description="ascending")
+    status: Literal["active", "completed"]
+    active_goal: str | None = Field(description="the key of the goal that is worked on")
+    goals: tuple[GoalShown, ...]
+    deferred: tuple[DeferralShown, ...] = Field(description="what was put off, of all goals")
 
 
 class FormsShown(ClientEvent):
@@ -247,7 +247,7 @@ class FormsShown(ClientEvent):
 
     type: ClassVar[str] = "forms"
 
-    forms: tuple[FormShown, ...] = ()
+    forms: tuple[FormShown, ...]
 
 
 class ContextCompacted(ClientEvent):

@@ -18,14 +18,15 @@ __all__ = ["Onlooker", "look"]
 
 _log = logging.getLogger(__name__)
 
-_NOTHING: dict[ProgressKind, ClientEvent] = {"goals": GoalsShown(), "forms": FormsShown()}
+_NO_GOALS = GoalsShown(program=None, version=0, status="active", active_goal=None, goals=(), deferred=())
+_NOTHING: dict[ProgressKind, ClientEvent] = {"goals": _NO_GOALS, "forms": FormsShown(forms=())}
 
 
 async def look(progress: Progress, kind: ProgressKind) -> GoalsShown | FormsShown:
     """Read how goals or forms stand; without any, an event that says so."""
     read = await progress.read(kind)
     if kind == "goals":
-        return GoalsShown() if read is None or read["program"] is None else GoalsShown(**goals_shown(read))
+        return _NO_GOALS if read is None or read["program"] is None else GoalsShown(**goals_shown(read))
     return FormsShown(forms=tuple(form_shown(form) for form in read or ()))
 
 
@@ -62,6 +63,12 @@ class Onlooker:
         """Wait until all that changed so far was told."""
         if not self._closed:
             await self._quiet.wait()
+
+    def tell_again(self) -> None:
+        """Tell what was told last, if there is anything: somebody may not have heard it."""
+        for kind, shown in self._told.items():
+            if shown != _NOTHING[kind]:
+                self._tell(shown)
 
     def close(self) -> None:
         """Look on no longer. Idempotent."""

@@ -74,7 +74,8 @@ class FieldShown(_Shown):
     skippable: bool
     confirms: bool = Field(description="whether it is a yes to the others' answers")
     status: str = Field(description="`empty`, `filled`, `held` (kept until it applies), `invalid` or `skipped`")
-    value: Any = Field(description="the answer; one that is too long is cut, and is a string then")
+    value: Any
+    """The answer, as JSON; one that is too long is cut, and is a string then."""
     error: str | None
     skip_reason: str | None
 

@@ -60,7 +60,9 @@ async def test_nothing_is_told_before_there_is_something_nor_twice_what_is_the_s
         for _ in range(2):
             changed()
             await onlooker.settle()
-        assert told == [GoalsShown(program="trip", version=1)]
+        assert told == [GoalsShown(program="trip", version=1, status="active", active_goal=None, goals=(), deferred=())]
+        onlooker.tell_again()
+        assert told == [told[0]] * 2
         onlooker.close()
 
 

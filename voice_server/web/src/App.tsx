@@ -1,7 +1,10 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import type { MicrophoneChoice } from "./audio/microphone";
+import { Composer } from "./components/Composer";
 import { CallControls, StartControls, type Mode } from "./components/Controls";
+import { Confirmation, Form, wantsConfirmation } from "./components/Form";
+import { Goals } from "./components/Goals";
 import { KeyForm } from "./components/KeyForm";
 import { LevelMeter } from "./components/LevelMeter";
 import { MicrophoneSettings } from "./components/MicrophoneSettings";
@@ -21,6 +24,10 @@ export function App() {
   const { microphones, choice, choose, refresh } = useMicrophones();
   const [mode, setMode] = useState<Mode>("automatic");
   const { phase, ending, view } = call;
+  const composer = useRef<HTMLInputElement>(null);
+  const [changing, setChanging] = useState(false);
+  const form = view.form;
+  const confirming = form !== null && phase === "live" && wantsConfirmation(form);
   const inCall = phase === "live" || phase === "reconnecting" || phase === "closing";
 
   useEffect(() => {
@@ -35,6 +42,15 @@ export function App() {
   const useKey = (key: string) => {
     sessionStorage.setItem(KEY, key);
     start(call.conversation !== null, key);
+  };
+
+  const say = (text: string) => {
+    setChanging(false);
+    client.type(text);
+  };
+  const change = () => {
+    setChanging(true);
+    composer.current?.focus();
   };
 
   return (
@@ -78,6 +94,25 @@ export function App() {
             resolve={(slot, value) => client.resolve(slot, value)}
             reject={(slot, reason) => client.reject(slot, reason)}
           />
+          <section className="slots" aria-label="To be confirmed" aria-live="polite">
+            {confirming && (
+              <article className="panel slot" data-state="waiting" data-renderer="confirmation">
+                <Confirmation form={form} onConfirm={() => say("Yes.")} onChange={change} />
+              </article>
+            )}
+          </section>
+          {form !== null && !confirming && (
+            <section className="panel later" aria-labelledby="form">
+              <h2 id="form">{form.name}</h2>
+              <Form form={form} />
+            </section>
+          )}
+          {view.goals !== null && (
+            <section className="panel later" aria-labelledby="goals">
+              <h2 id="goals">What is to be achieved</h2>
+              <Goals goals={view.goals} />
+            </section>
+          )}
           <section className="panel last" aria-labelledby="tools">
             <h2 id="tools">What the agent does</h2>
             <Tools tools={view.tools} />
@@ -87,8 +122,16 @@ export function App() {
           <section className="panel talk-panel" aria-labelledby="said">
             <h2 id="said">What was said</h2>
             <Transcript lines={view.lines} words={view.words} />
+            {inCall && (
+              <Composer
+                ref={composer}
+                disabled={phase !== "live"}
+                hint={changing ? "Say or type what is to be changed" : null}
+                onSay={say}
+              />
+            )}
           </section>
-          <section className="panel" aria-labelledby="times">
+          <section className="panel last" aria-labelledby="times">
             <h2 id="times">Where the time went</h2>
             <TurnTimes turns={view.turns} words={wordsOfTurns(view.lines, view.call)} />
           </section>

@@ -7,8 +7,11 @@ export { axis, stages, STAGES, total, type Stage, type StageName } from "./call/
 export type { Line, Words } from "./call/transcript";
 export { NOTHING, reduce, type CallView, type ToolActivity } from "./call/view";
 export { Card } from "./components/Card";
+export { Composer } from "./components/Composer";
 export { CallControls, StartControls, type Mode } from "./components/Controls";
 export { Fields } from "./components/Fields";
+export { answer, Confirmation, Form, wantsConfirmation } from "./components/Form";
+export { Goals } from "./components/Goals";
 export { KeyForm } from "./components/KeyForm";
 export { LevelMeter } from "./components/LevelMeter";
 export { MicrophoneSettings } from "./components/MicrophoneSettings";

@@ -80,6 +80,11 @@ export class VoiceClient {
     this.say({ type: "commit" });
   }
 
+  /** Say something in writing: it is a turn at once, and the agent falls silent for it. */
+  type(text: string): void {
+    this.say({ type: "say", text });
+  }
+
   /** Make the agent stop talking. */
   interrupt(): void {
     this.say({ type: "interrupt" });

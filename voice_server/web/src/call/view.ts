@@ -1,6 +1,16 @@
 /** What a page knows of a call: every event changes it a little. Plain values, so that any page can draw them. */
 
-import type { AgentState, CallReady, Event, Failure, SlotShown, ToolChanged, TurnTimed } from "../protocol/wire";
+import type {
+  AgentState,
+  CallReady,
+  Event,
+  Failure,
+  FormShown,
+  GoalsShown,
+  SlotShown,
+  ToolChanged,
+  TurnTimed,
+} from "../protocol/wire";
 import { addWords, close, commit, hear, ignore, note, speak, type Line, type Words } from "./transcript";
 
 export interface ToolActivity extends ToolChanged {
@@ -23,6 +33,12 @@ export interface CallView {
   /** Latest last. */
   tools: readonly ToolActivity[];
   slots: readonly SlotShown[];
+  /** What the agent has to achieve; `null`: nothing it tells of. */
+  goals: GoalsShown | null;
+  /** The form that was written to last; `null`: none. */
+  form: FormShown | null;
+  /** Whether a conversation that has become long is being summed up. */
+  compacting: boolean;
   /** Latest last. */
   turns: readonly TurnTimed[];
   /** The latest thing that failed. */
@@ -39,6 +55,9 @@ export const NOTHING: CallView = {
   words: [],
   tools: [],
   slots: [],
+  goals: null,
+  form: null,
+  compacting: false,
   turns: [],
   failure: null,
 };
@@ -75,6 +94,12 @@ export function reduce(view: CallView, event: Event): CallView {
       return { ...view, tools: use(view.tools, event.data, event.t_ms) };
     case "slots":
       return { ...view, slots: event.data.slots };
+    case "goals":
+      return { ...view, goals: event.data.program === null ? null : event.data };
+    case "forms":
+      return { ...view, form: event.data.forms[0] ?? null };
+    case "compaction":
+      return { ...view, compacting: event.data.running };
     case "latency":
       return {
         ...view,
@@ -83,7 +108,7 @@ export function reduce(view: CallView, event: Event): CallView {
     case "error":
       return { ...view, failure: event.data };
     case "ended":
-      return { ...view, speaking: false, words: [], slots: [] };
+      return { ...view, speaking: false, words: [], slots: [], compacting: false };
     case "chat":
     case "muted":
     case "text":

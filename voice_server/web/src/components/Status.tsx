@@ -18,6 +18,7 @@ export function mood({ phase, muted, view }: CallSnapshot): { mood: Mood; senten
     case "live":
   }
   if (view.agent === "initializing") return { mood: "waiting", sentence: "The agent gets ready …" };
+  if (view.compacting) return { mood: "thinking", sentence: "The agent sums up what was said before" };
   if (view.agent === "speaking") return { mood: "speaking", sentence: "The agent speaks" };
   if (view.agent === "thinking") return { mood: "thinking", sentence: "The agent thinks" };
   if (muted && view.ready?.mode === "manual") return { mood: "muted", sentence: "The agent waits for you to talk" };

@@ -450,21 +450,21 @@ export interface GoalsShown {
   /**
    * names the goals; none: there are none
    */
-  program?: string | null;
+  program: string | null;
   /**
    * ascending
    */
-  version?: number;
-  status?: "active" | "completed";
+  version: number;
+  status: "active" | "completed";
   /**
    * the key of the goal that is worked on
    */
-  active_goal?: string | null;
-  goals?: GoalShown[];
+  active_goal: string | null;
+  goals: GoalShown[];
   /**
    * what was put off, of all goals
    */
-  deferred?: DeferralShown[];
+  deferred: DeferralShown[];
 }
 /**
  * A goal.
@@ -525,7 +525,7 @@ export interface FormsShownEvent {
  * How the forms stand that are being filled in, after every change; the one that was written to last, first.
  */
 export interface FormsShown {
-  forms?: FormShown[];
+  forms: FormShown[];
 }
 /**
  * A form that is being filled in.
@@ -579,12 +579,7 @@ export interface FieldShown {
    * `empty`, `filled`, `held` (kept until it applies), `invalid` or `skipped`
    */
   status: string;
-  /**
-   * the answer; one that is too long is cut, and is a string then
-   */
-  value: {
-    [k: string]: unknown;
-  };
+  value: unknown;
   error: string | null;
   skip_reason: string | null;
 }
