@@ -8,8 +8,11 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
+from agents.core.glove import Glove
 from agents.core.model import close_model
 from agents.models.providers import create_model
 from agents.stores.keeping import Keeping
@@ -64,6 +67,7 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
     house = house or House.load(settings)
 
     async def call(clock: Clock) -> TurnReport:
+        progress: dict[str, Any] = {}
         heading = Heading(
             conversation=conversation,
             pipeline=settings.pipeline,
@@ -104,6 +108,7 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                 by_hand = settings.turn_taking is TurnTaking.MANUAL
                 caller.attend(began=line.unmute, ended=line.mute if by_hand else None)
                 await line.run()
+                progress = await _progress(agent)
         finally:
             trace.caller, trace.agent = caller.line(), output.track()
             report = notes.report(Audio(seconds=round(len(trace.agent) / output.rate, 3)))
@@ -113,9 +118,15 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                 await close_model(model)
         if record is not None and record.failure is not None:
             raise UsageError(f"--out {str(options.out)!r}: the record cannot be written ({record.failure})")
-        return report
+        return replace(report, **progress)
 
     if options.realtime:
         return asyncio.run(call(RealClock()))
     clock = VirtualClock(measured)
     return clock.run(call(clock))
+
+
+async def _progress(agent: Glove) -> dict[str, Any]:
+    """Read how far the agent has come, as fields of the report."""
+    forms = await agent.progress.read("forms")
+    return {"goals": await agent.progress.read("goals"), "forms": tuple(forms or ())}
