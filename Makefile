@@ -5,7 +5,8 @@ OUT ?= out
 BIN := .venv/bin
 READY := .venv/.ready
 CALLERS := tests/fixtures/audio
-DEMO := $(addprefix $(CALLERS)/,what-time-is-it.wav three-miles.wav what-can-you-do.wav stop-tell-me-the-time.wav@+1.5)
+DEMO := $(addprefix $(CALLERS)/,flights-for-two.wav my-name-is-laura.wav my-address.wav i-do-not-have-one.wav yes.wav \
+	make-it-three.wav yes-that-is-right.wav yes-please.wav)
 PROMPTS := asterisk-core-sounds-en asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
 DATABASE := postgresql
 BROWSER := chromium
@@ -24,8 +25,8 @@ help:  ## print this text
 	@echo "ARGS=… is handed on: make test ARGS='tests/voice_server -k settings'."
 	@echo "Then: $(BIN)/voice-server --help"
 
-demo: $(READY)  ## run a recorded caller through the agent; audio and picture land in out/
-	@$(BIN)/voice-server turn $(DEMO) --model offline --out $(OUT) --plot $(OUT)/turn.png
+demo: $(READY)  ## a recorded caller books a trip; audio and picture land in out/
+	@$(BIN)/voice-server turn $(DEMO) --agent agents.concierge:create --model offline --out $(OUT) --plot $(OUT)/turn.png
 
 serve: $(READY) web  ## talk to it: a page, chat and sockets on this machine
 	@$(BIN)/voice-server serve $(ARGS)

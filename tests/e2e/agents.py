@@ -5,17 +5,22 @@ The model they are made with is left alone: each says what its test needs, whoev
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
+from pathlib import Path
 
 from pydantic import BaseModel
 
+from agents.concierge import create as concierge
+from agents.concierge.bookings import BookingDesk
 from agents.core.glove import Glove
 from agents.core.messages import ToolCall
 from agents.core.model import Model, ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
 from agents.core.tools import Tool, ToolContext
 from agents.desk import create as desk
 from agents.desk.messages import MessagePad
+from agents.stores.keeping import Keeping
 
 __all__ = ["CHOICE", "DIGITS", "STORY", "YES_NO", "chooser", "counter", "echo", "quizmaster", "storyteller"]
 
@@ -107,3 +112,12 @@ def desk_with_a_pad(model: Model, *, now: Callable[[], datetime]) -> Glove:
 def counter(model: Model, *, now: Callable[[], datetime]) -> Glove:
     """Ask for a number of unknown length."""
     return _asker(DIGITS, lambda ctx: ctx.expect("digits"))
+
+
+books = BookingDesk(Path(tempfile.mkdtemp(prefix="glove-voice-")) / "bookings.db")
+"""Where the concierge of these tests books."""
+
+
+def concierge_with_books(model: Model, *, now: Callable[[], datetime], keeping: Keeping | None = None) -> Glove:
+    """The concierge, with books that a test can look at."""
+    return concierge(model, now=now, keeping=keeping, bookings=books)
