@@ -181,7 +181,7 @@ class Interview:
             return self._close(form, latest)
         asked = form.next
         refused = None if not form.rejected else form.find(form.rejected[0])
-        if refused is not None:
+        if refused is not None and not refused.confirms:  # A yes that holds no more is asked for again.
             return Step(text=" ".join(part for part in (NOT_UNDERSTOOD, refused.hint, refused.question) if part))
         if asked is None:
             return Step(text=ALL_RIGHT)

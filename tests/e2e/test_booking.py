@@ -27,6 +27,8 @@ def call(stage: Stage, people: None) -> Call:
         "take-that-back",
         "make-it-three",
         "yes-that-is-right",
+        "take-that-back",
+        "yes",
         "yes-please",
         agent="concierge_with_books",
     )
@@ -43,7 +45,7 @@ def fields(call: Call) -> dict[str, dict[str, Any]]:
 
 
 def test_every_answer_is_one_turn(call: Call) -> None:
-    assert len(call.turns) == 10, [turn.caller for turn in call.turns]
+    assert len(call.turns) == 12, [turn.caller for turn in call.turns]
 
 
 def test_the_form_is_complete_with_what_was_said(call: Call) -> None:
@@ -64,7 +66,7 @@ def test_what_the_caller_does_not_have_is_skipped_with_the_reason(call: Call) ->
     assert (skipped["status"], skipped["skip_reason"]) == ("skipped", "The caller said: I don't have one.")
 
 
-@pytest.mark.parametrize(("turn", "travellers"), [(3, 2), (5, 3), (7, 3)])
+@pytest.mark.parametrize(("turn", "travellers"), [(3, 2), (5, 3), (7, 3), (9, 3)])
 def test_the_read_back_has_every_value_and_comes_again_after_every_change(
     call: Call, turn: int, travellers: int
 ) -> None:
@@ -89,7 +91,7 @@ def test_a_correction_amends_the_one_booking_after_another_yes(call: Call, booki
         for place, turn in enumerate(call.turns)
         if any(tool.input.get("values") == {"confirmed": True} for tool in turn.tools)
     ]
-    assert confirmed == [4, 8], "a yes was taken that nobody gave, or one was not asked for"
+    assert confirmed == [4, 8, 10], "a yes was taken that nobody gave, or one was not asked for"
 
 
 def test_the_itinerary_is_sent_once(call: Call) -> None:
@@ -102,7 +104,7 @@ def test_what_was_put_off_is_still_listed(call: Call) -> None:
     assert [(one["goalKey"], one["itemKey"]) for one in goals["deferred"]] == [("aftercare", "seats")]
 
 
-@pytest.mark.parametrize("turn", [4, 8])
+@pytest.mark.parametrize("turn", [4, 8, 10])
 def test_a_yes_commits_early(call: Call, turn: int) -> None:
     latency = call.turns[turn].latency_ms
     assert latency.endpoint is not None
