@@ -12,7 +12,19 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from tests.bench import chat, engines, event_loop, footprint, forms, hearing, latency, simulation, sockets, stores
+from tests.bench import (
+    answers,
+    chat,
+    engines,
+    event_loop,
+    footprint,
+    forms,
+    hearing,
+    latency,
+    simulation,
+    sockets,
+    stores,
+)
 from tests.bench.figure import Figure, table
 from tests.bench.peers import driver
 from tests.bench.peers.environments import EnvironmentMissingError
@@ -36,6 +48,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "loop": event_loop.figures,
     "hearing": lambda: hearing.figures(_house()),
     "latency": lambda: latency.figures(_house()),
+    "answers": lambda: answers.figures(_house()),
     "sockets": sockets.figures,
     "peers": driver.figures,
 }
