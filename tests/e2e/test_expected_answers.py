@@ -52,6 +52,12 @@ def test_a_persons_number_with_pauses_of_1_2_s_is_one_turn_when_digits_are_expec
     assert [read_digits(turn.caller) for turn in call.turns[1:]] == ["14297"]
 
 
+@pytest.mark.usefixtures("people")
+def test_a_persons_nine_digits_in_three_groups_are_one_turn_when_digits_are_expected(stage: Stage) -> None:
+    call = stage.call("what-can-you-do", digits("142 975 386", group_gap_s=1.2), agent="counter")
+    assert [read_digits(turn.caller) for turn in call.turns[1:]] == ["142975386"]
+
+
 def test_a_long_dictation_is_answered_once_it_is_over(stage: Stage) -> None:
     call = stage.call("dictation", agent="echo")
     whole = normalised(fixture("dictation").words)
