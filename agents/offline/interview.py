@@ -239,7 +239,17 @@ class Interview:
 
     @property
     def _said(self) -> str:
-        return self.situation.utterance
+        """What the caller said since the agent last spoke or wrote an answer down: what came before is dealt with."""
+        said: list[str] = []
+        for message in reversed([one for one in self.messages if one.framework_context is None]):
+            wrote = any(
+                result.tool_name in WRITES and result.result.status == "success" for result in message.tool_results
+            )
+            if said and (wrote or (message.sender == "agent" and message.text.strip())):
+                break
+            if message.from_person:
+                said.insert(0, message.text)
+        return " ".join(said)
 
     @property
     def _notes(self) -> Notes:

@@ -10,6 +10,9 @@ import pytest
 
 from agents.concierge.agent import create
 from agents.concierge.bookings import Booking, BookingDesk
+from agents.core.abort import AbortSignal
+from agents.core.errors import AbortError
+from agents.core.events import EventType
 from agents.offline.model import OfflineModel
 from agents.stores.keeping import Keeping
 from tests.agents.core.scenes import Diary
@@ -185,6 +188,25 @@ async def test_the_conversation_goes_on_at_the_right_question_with_another_agent
     await first.say(BEGINS)
     second = Caller(tmp_path, first.keeping)
     assert await second.say(NAME) == "Which e-mail address should the itinerary go to? Please spell it."
+
+
+async def test_a_yes_that_comes_before_the_read_back_is_heard_is_taken_and_not_joined_to_what_was_said_before(
+    caller: Caller,
+) -> None:
+    await caller.say(BEGINS, NAME, MAIL)
+    signal = AbortSignal()
+
+    class Hasty:
+        async def record(self, type: EventType, data: dict[str, Any]) -> None:
+            if type == "text_delta":
+                signal.abort("pressed before a word was heard")
+
+    stop = caller.glove.add_subscriber(Hasty())
+    with pytest.raises(AbortError):
+        await caller.glove.process_request(NONE, signal)
+    stop()
+    assert "Done." in await caller.say("Yes.")
+    assert (await caller.booked()).details.loyalty_number is None
 
 
 async def test_small_talk_begins_no_form(caller: Caller) -> None:
