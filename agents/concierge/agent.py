@@ -109,6 +109,7 @@ def send_itinerary(goals: GoalRunner, forms: FormRunner, bookings: Bookings) -> 
         description="Send the itinerary of the trip that was booked to the lead traveller.",
         input=Nothing,
         do=do,
+        unabortable=True,
         examples=("send me the itinerary", "can you e-mail me the itinerary"),
     )
 

@@ -100,7 +100,10 @@ class History(_OfInstance):
 
 
 def form_tools(runner: FormRunner) -> tuple[Tool, ...]:
-    """Make the seven tools that work on a runner's forms, and the one that looks back."""
+    """Make the seven tools that work on a runner's forms, and the one that looks back.
+
+    Those that write may not be stopped: who says yes and hangs up has said yes, and what follows from it is done.
+    """
 
     async def list_forms(_: Nothing, ctx: ToolContext) -> Any:
         forms = runner.registry.listings
@@ -142,6 +145,7 @@ def form_tools(runner: FormRunner) -> tuple[Tool, ...]:
             ),
             input=Start,
             do=start,
+            unabortable=True,
         ),
         Tool(
             name="glove_form_status",
@@ -163,6 +167,7 @@ def form_tools(runner: FormRunner) -> tuple[Tool, ...]:
             ),
             input=Fill,
             do=fill,
+            unabortable=True,
         ),
         Tool(
             name="glove_form_revise",
@@ -173,6 +178,7 @@ def form_tools(runner: FormRunner) -> tuple[Tool, ...]:
             ),
             input=Revise,
             do=revise,
+            unabortable=True,
         ),
         Tool(
             name="glove_form_abandon",

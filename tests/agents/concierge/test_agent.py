@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from agents.concierge.agent import create
-from agents.concierge.bookings import BookingDesk
+from agents.concierge.bookings import Booking, BookingDesk, TripDetails
+from agents.core.abort import AbortSignal
 from agents.core.glove import Glove
 from agents.goals.record import GoalScope
 from agents.models.scripted import ScriptedCall, ScriptedModel, ScriptedResponse
@@ -56,10 +58,16 @@ TRIP_WORDS = [
 class Talk:
     """A conversation with the concierge."""
 
-    def __init__(self, script: list[ScriptedResponse], folder: Path, keeping: Keeping | None = None) -> None:
+    def __init__(
+        self,
+        script: list[ScriptedResponse],
+        folder: Path,
+        keeping: Keeping | None = None,
+        bookings: BookingDesk | None = None,
+    ) -> None:
         self.model = ScriptedModel(script)
         self.keeping = keeping or Keeping.in_memory("c1")
-        self.bookings = BookingDesk(folder / "bookings.db")
+        self.bookings = bookings or BookingDesk(folder / "bookings.db")
         self.glove: Glove = create(self.model, now=now, keeping=self.keeping, bookings=self.bookings)
         self.diary = Diary()
         self.glove.add_subscriber(self.diary)
@@ -229,6 +237,34 @@ async def test_a_voice_knows_what_sort_of_answer_every_question_wants(tmp_path: 
         await talk.say("Something.")
         expected = talk.glove.expectation
         assert (None if expected is None else expected.kind) == kind
+
+
+class _SlowDesk(BookingDesk):
+    """Takes its time to book."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+
+    async def book(self, details: TripDetails, *, booking_key: str, idempotency_key: str) -> Booking:
+        self.asked.set()
+        await self.go.wait()
+        return await super().book(details, booking_key=booking_key, idempotency_key=idempotency_key)
+
+
+async def test_who_says_yes_and_hangs_up_is_booked(tmp_path: Path) -> None:
+    desk = _SlowDesk(tmp_path / "bookings.db")
+    talk = Talk(BOOKED, tmp_path, bookings=desk)
+    await talk.say(*TRIP_WORDS[:2])
+    signal = AbortSignal()
+    yes = asyncio.create_task(talk.glove.process_request(TRIP_WORDS[2], signal))
+    await desk.asked.wait()
+    signal.abort("hung up")
+    ending = asyncio.create_task(talk.glove.aclose())
+    desk.go.set()
+    await asyncio.gather(yes, ending, return_exceptions=True)
+    assert [booking.version for booking in await desk.bookings()] == [1]
+    assert await talk.version() == 5
 
 
 async def test_who_looks_on_sees_the_goals_and_the_form_fill_up(tmp_path: Path) -> None:
