@@ -8,12 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 from pipelines.audio.frame import Frame
-from pipelines.cascade import Cascade, CascadeSettings, Engines
 from pipelines.clock import Clock
 from pipelines.events import Tell, careful, trouble
-from pipelines.listener import Probe
+from pipelines.pipeline import Begin, Pipeline
 from pipelines.playout.output import AudioOutput
-from pipelines.responder import Responder
 
 __all__ = ["LONGEST_TYPED", "Call", "CallInput"]
 
@@ -46,11 +44,8 @@ class Call:
         clock: real or virtual.
         caller: the input.
         output: where the agent's voice goes.
-        engines: what the call hears and speaks with.
-        responder: the agent.
+        pipeline: makes what takes the turns, with the agent behind it.
         tell: takes the call's events.
-        settings: how turns are taken.
-        probe: takes every speech probability.
     """
 
     def __init__(
@@ -59,21 +54,15 @@ class Call:
         clock: Clock,
         caller: CallInput,
         output: AudioOutput,
-        engines: Engines,
-        responder: Responder,
+        pipeline: Begin,
         tell: Tell,
-        settings: CascadeSettings | None = None,
-        probe: Probe | None = None,
     ) -> None:
         self._clock = clock
         self._caller = caller
         self._output = output
-        self._engines = engines
-        self._responder = responder
+        self._begin = pipeline
         self._tell = careful(tell)
-        self._settings = settings
-        self._probe = probe
-        self._cascade: Cascade | None = None
+        self._pipeline: Pipeline | None = None
 
     async def run(self) -> None:
         """Hold the call until the caller hangs up. Cancelling ends it and settles what was heard.
@@ -161,28 +150,21 @@ class Call:
         return self._running.muted
 
     @property
-    def _running(self) -> Cascade:
-        if self._cascade is None:
+    def _running(self) -> Pipeline:
+        if self._pipeline is None:
             raise RuntimeError("the call has not begun, so there is nothing to steer; run it first")
-        return self._cascade
+        return self._pipeline
 
     async def _hold(self, group: asyncio.TaskGroup) -> None:
         async with self._open_output():
-            cascade = self._cascade = Cascade(
-                clock=self._clock,
-                engines=self._engines,
-                responder=self._responder,
-                output=self._output,
-                group=group,
-                tell=self._tell,
-                settings=self._settings,
-                probe=self._probe,
+            pipeline = self._pipeline = self._begin(
+                clock=self._clock, output=self._output, group=group, tell=self._tell
             )
             try:
-                cascade.start()
-                await self._caller.run(cascade.hear, lambda: cascade.idle)
+                pipeline.start()
+                await self._caller.run(pipeline.hear, lambda: pipeline.idle)
             finally:
-                await cascade.aclose()
+                await pipeline.aclose()
 
     @asynccontextmanager
     async def _open_output(self) -> AsyncIterator[None]:

@@ -11,12 +11,14 @@ import uuid
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import assert_never
 
 from agents.core.errors import AnswerError, StoreError
 from agents.display import DisplayManager
 from pipelines.audio.frame import Frame
 from pipelines.call import Call
+from pipelines.cascade import Cascade
 from pipelines.clock import Clock, Timer
 from pipelines.events import CallEvent
 from pipelines.glove import GloveResponder
@@ -187,13 +189,16 @@ class LiveCall:
             clock=premises.clock,
             caller=witnesses.caller(self._caller),
             output=witnesses.output(self._output),
-            engines=engines,
-            responder=GloveResponder(joined.agent, premises.clock),
-            tell=tell,
-            settings=premises.house.cascade_settings(
-                premises.settings, turn_taking=self._mode, start_muted=self._start.muted
+            pipeline=partial(
+                Cascade,
+                engines=engines,
+                responder=GloveResponder(joined.agent, premises.clock),
+                settings=premises.house.cascade_settings(
+                    premises.settings, turn_taking=self._mode, start_muted=self._start.muted
+                ),
+                probe=witnesses.probe(self._probe),
             ),
-            probe=witnesses.probe(self._probe),
+            tell=tell,
         )
 
     def _begun(self) -> None:

@@ -10,6 +10,7 @@ import os
 import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from agents.core.glove import Glove
@@ -18,6 +19,7 @@ from agents.models.providers import create_model
 from agents.stores.keeping import Keeping
 from pipelines.audio.wav import read_wav
 from pipelines.call import Call
+from pipelines.cascade import Cascade
 from pipelines.clock import Clock, RealClock, VirtualClock, held, measured
 from pipelines.events import tell_all
 from pipelines.glove import GloveResponder
@@ -99,11 +101,14 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                     clock=clock,
                     caller=caller if record is None else TappedCaller(caller, record),
                     output=output if record is None else TappedOutput(output, record, late_s),
-                    engines=house.engines(),
-                    responder=GloveResponder(agent, clock),
+                    pipeline=partial(
+                        Cascade,
+                        engines=house.engines(),
+                        responder=GloveResponder(agent, clock),
+                        settings=house.cascade_settings(settings, expects=options.expects),
+                        probe=judge,
+                    ),
                     tell=tell_all(notes.tell, caller.notice, *(each.tell for each in records)),
-                    settings=house.cascade_settings(settings, expects=options.expects),
-                    probe=judge,
                 )
                 by_hand = settings.turn_taking is TurnTaking.MANUAL
                 caller.attend(began=line.unmute, ended=line.mute if by_hand else None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from pipelines.call import Call
-from pipelines.cascade import Engines
+from pipelines.cascade import Cascade, Engines
 from pipelines.clock import Clock
 from pipelines.events import CallEvent
 from pipelines.responder import (
@@ -121,8 +122,11 @@ class HeldCall:
             clock=clock,
             caller=caller,
             output=output,
-            engines=engines,
-            responder=responder or Listener(),
+            pipeline=partial(
+                Cascade,
+                engines=engines,
+                responder=responder or Listener(),
+            ),
             tell=tell,
         ).run()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from pipelines.audio.frame import HEARING_RATE, Frame
 from pipelines.call import Call
-from pipelines.cascade import Engines
+from pipelines.cascade import Cascade, Engines
 from pipelines.clock import VirtualClock
 from pipelines.events import CallEvent, EngineTrouble, TurnCommitted, UtteranceEnded
 from pipelines.responder import ResponderEvent, TextDelta
@@ -61,12 +62,15 @@ class Scene:
             clock=clock,
             caller=caller,
             output=self.output,
-            engines=Engines(
-                activity=ScriptedActivity(),
-                recognizer=parts.get("recognizer", ScriptedRecognizer)(caller.vocabulary),
-                synthesizer=self.voice,
+            pipeline=partial(
+                Cascade,
+                engines=Engines(
+                    activity=ScriptedActivity(),
+                    recognizer=parts.get("recognizer", ScriptedRecognizer)(caller.vocabulary),
+                    synthesizer=self.voice,
+                ),
+                responder=self.responder,
             ),
-            responder=self.responder,
             tell=self.events.append,
         )
 

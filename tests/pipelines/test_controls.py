@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pipelines.audio.frame import Frame
 from pipelines.call import LONGEST_TYPED, Call
-from pipelines.cascade import CascadeSettings, Engines
+from pipelines.cascade import Cascade, CascadeSettings, Engines
 from pipelines.clock import Clock, VirtualClock
 from pipelines.events import (
     CallerMuted,
@@ -322,7 +324,7 @@ class Caller:
 class Steered:
     """A call that is steered while it runs."""
 
-    def __init__(self, clock: VirtualClock, *words: str, **settings: object) -> None:
+    def __init__(self, clock: VirtualClock, *words: str, **settings: Any) -> None:
         self.clock = clock
         self.events: list[CallEvent] = []
         caller, voice = Caller(clock, *words), ScriptedVoice()
@@ -331,10 +333,13 @@ class Steered:
             clock=clock,
             caller=caller,
             output=RecordedOutput(clock, rate=voice.rate),
-            engines=Engines(activity=ScriptedActivity(), recognizer=self.recognizer, synthesizer=voice),
-            responder=ScriptedResponder(clock, (Answer(words=20),)),
+            pipeline=partial(
+                Cascade,
+                engines=Engines(activity=ScriptedActivity(), recognizer=self.recognizer, synthesizer=voice),
+                responder=ScriptedResponder(clock, (Answer(words=20),)),
+                settings=CascadeSettings(**settings),
+            ),
             tell=self.events.append,
-            settings=CascadeSettings(**settings),  # type: ignore[arg-type]
         )
 
 

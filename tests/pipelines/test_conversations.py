@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Literal, TypeAlias, TypeVar, get_args
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from pipelines.audio.frame import HEARING_RATE, Frame, Samples
 from pipelines.call import Call
-from pipelines.cascade import CascadeSettings, Engines
+from pipelines.cascade import Cascade, CascadeSettings, Engines
 from pipelines.clock import VirtualClock
 from pipelines.events import CallEvent, EngineTrouble, SoundIgnored, TurnCommitted, UtteranceEnded, UtteranceStarted
 from pipelines.responder import OPEN_QUESTION, Expectation, ExpectationKind
@@ -122,15 +123,18 @@ class Outcome:
             clock=self.clock,
             caller=caller,
             output=self.output,
-            engines=Engines(
-                activity=ScriptedActivity(),
-                recognizer=self.recognizer,
-                synthesizer=self.voice,
-                phrases={turns.engine_failed: apology, turns.not_understood: apology},
+            pipeline=partial(
+                Cascade,
+                engines=Engines(
+                    activity=ScriptedActivity(),
+                    recognizer=self.recognizer,
+                    synthesizer=self.voice,
+                    phrases={turns.engine_failed: apology, turns.not_understood: apology},
+                ),
+                responder=self.responder,
+                settings=CascadeSettings(turns=turns, greeting=story.greeting, turn_taking=story.turn_taking),
             ),
-            responder=self.responder,
             tell=tell,
-            settings=CascadeSettings(turns=turns, greeting=story.greeting, turn_taking=story.turn_taking),
         )
         if story.turn_taking is TurnTaking.MANUAL:
             caller.attend(began=call.unmute, ended=call.mute)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from agents.core.glove import Glove
 from agents.core.model import ModelEvent, ModelFinished, ModelRequest, TextChunk
 from pipelines.audio.frame import HEARING_RATE, Frame, Samples
 from pipelines.call import Call
-from pipelines.cascade import CascadeSettings, Engines
+from pipelines.cascade import Cascade, CascadeSettings, Engines
 from pipelines.clock import Clock, RealClock
 from pipelines.events import CallEvent, TurnCommitted
 from pipelines.glove import GloveResponder
@@ -68,10 +69,13 @@ class OurCall:
                 clock=clock,
                 caller=self,
                 output=self._output,
-                engines=Engines(activity=vad.open(), recognizer=_Recognizer(), synthesizer=_Synthesizer()),
-                responder=GloveResponder(Glove(model=_Model(line)), clock),
+                pipeline=partial(
+                    Cascade,
+                    engines=Engines(activity=vad.open(), recognizer=_Recognizer(), synthesizer=_Synthesizer()),
+                    responder=GloveResponder(Glove(model=_Model(line)), clock),
+                    settings=settings,
+                ),
                 tell=self._tell,
-                settings=settings,
             ).run()
         )
 
