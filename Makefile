@@ -11,10 +11,11 @@ PROMPTS := asterisk-core-sounds-en asterisk-core-sounds-en-wav asterisk-core-sou
 DATABASE := postgresql
 BROWSER := chromium
 NODE := nodejs npm
+GO := golang-go
 WEB := voice_server/web
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test lint format bench setup lock clean prompts database web types node browser
+.PHONY: help demo serve test lint format bench setup lock clean prompts database web types node browser livekit go media
 
 help:  ## print this text
 	@echo "glove-voice: a caller speaks, an agent that knows what it still has to find out answers."
@@ -31,7 +32,10 @@ demo: $(READY)  ## a recorded caller books a trip; audio and picture land in out
 serve: $(READY) web  ## talk to it: a page, chat and sockets on this machine
 	@$(BIN)/voice-server serve $(ARGS)
 
-test: $(READY) prompts database browser node  ## run every test: no key, no account, no network
+livekit: $(READY)  ## a LiveKit server of your own, to talk in rooms; it prints what to set. ARGS=--help
+	@$(BIN)/python -m tests.livekit $(ARGS)
+
+test: $(READY) prompts database browser node media  ## run every test: no key, no account, no network
 	@$(MAKE) --no-print-directory web
 	@$(BIN)/python -m pytest --durations=10 --durations-min=2 $(ARGS)
 
@@ -110,6 +114,13 @@ browser:
 	@command -v $(BROWSER) >/dev/null \
 		|| { $(APT_GET) update && $(APT_GET) install --yes --no-install-recommends $(BROWSER); } >/dev/null \
 		|| echo "make: tests in a browser will skip; they need: apt-get install $(BROWSER)" >&2
+
+go:
+	@command -v go >/dev/null || { $(APT_GET) update && $(APT_GET) install --yes --no-install-recommends $(GO); } >/dev/null \
+		|| true  # what needs it says what else will do
+
+media: $(READY) go
+	@$(BIN)/python -m tests.livekit --build || echo "make: tests in rooms will skip" >&2
 
 node:
 	@{ command -v node && command -v npm; } >/dev/null \

@@ -53,6 +53,7 @@ class LiveKitServer:
         url: for clients.
         api_key: who may make tokens.
         api_secret: what they are signed with.
+        log_file: what it writes.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class LiveKitServer:
         self.url = f"ws://127.0.0.1:{self.ports.http}"
         self.api_key = api_key or f"key-{secrets.token_hex(4)}"
         self.api_secret = api_secret or secrets.token_hex(24)
+        self.log_file = folder / "livekit.log"
         self._program = program
         self._folder = folder
         self._webhooks = tuple(webhooks)
@@ -77,7 +79,7 @@ class LiveKitServer:
     @property
     def log(self) -> str:
         """What it wrote until now."""
-        return self._log.read_text(errors="replace") if self._log.exists() else ""
+        return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
     def start(self) -> None:
         """Start it, and wait until it answers. Blocking: on a loop use a thread.
@@ -131,15 +133,11 @@ class LiveKitServer:
             told["webhook"] = {"api_key": self.api_key, "urls": list(self._webhooks)}
         return told
 
-    @property
-    def _log(self) -> Path:
-        return self._folder / "livekit.log"
-
     def _run(self) -> subprocess.Popen[bytes]:
         configuration = self._folder / "livekit.yaml"
         configuration.touch(mode=0o600)
         configuration.write_text(json.dumps(self.configuration()))  # which is YAML, too
-        with self._log.open("ab") as log:
+        with self.log_file.open("ab") as log:
             return subprocess.Popen(
                 [str(self._program), "--config", str(configuration)],
                 cwd=self._folder,
