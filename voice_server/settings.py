@@ -1,6 +1,7 @@
 """Settings: what the environment may say, each variable with a default, a unit and a line in the README's table.
 
-A provider's own variables (`OPENAI_API_KEY`, `OPENAI_BASE_URL`) are read by its SDK and are not repeated here.
+A provider's own variables (`OPENAI_API_KEY`, `OPENAI_BASE_URL`) are read by its SDK and are not repeated here;
+LiveKit's have the names its own tools know.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from pipelines.gating import Gating
 from pipelines.turns.settings import TurnTaking
 from voice_server.errors import UsageError
 
-__all__ = ["AUTO", "MEMORY", "PREFIX", "Settings", "load_settings", "settings_table"]
+__all__ = ["AUTO", "MEMORY", "PREFIX", "Settings", "Summons", "load_settings", "settings_table", "variable"]
 
 PREFIX = "VOICE_"
-"""Before the upper-case name of every variable."""
+"""Before the upper-case name of every variable that is ours alone."""
 
 AUTO = "auto"
 """Stands for the best model that the environment has a key for."""
@@ -31,8 +32,15 @@ MEMORY = "memory"
 """Stands for conversations that end with the process."""
 
 
-_SECRET = ("key",)
-"""Settings that no message quotes."""
+_SECRET = ("VOICE_KEY", "LIVEKIT_API_SECRET")
+"""Variables that no message quotes."""
+
+
+class Summons(StrEnum):
+    """What brings the agent into a room."""
+
+    ASKED = "asked"
+    JOINED = "joined"
 
 
 def _setting(default: Any, description: str, *, unit: str = "", **bounds: Any) -> Any:
@@ -47,7 +55,7 @@ def _either(choices: type[StrEnum]) -> str:
 class Settings(BaseSettings):
     """What the server was told by its environment; immutable."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", populate_by_name=True)
 
     agent: str = _setting("agents.desk:create", "who answers", unit="module:factory")
     pipeline: Literal["cascade"] = _setting("cascade", "how speech becomes answers")
@@ -112,6 +120,27 @@ class Settings(BaseSettings):
     drain_s: float = _setting(
         30.0, "how long calls may go on when the server is told to go away", unit="s", ge=0, le=3_600
     )
+    livekit_url: str | None = _setting(
+        None,
+        "LiveKit's server, for calls in rooms; `make livekit` starts one",
+        unit="`ws://…` or `wss://…`",
+        validation_alias="LIVEKIT_URL",
+        pattern=r"^(ws|http)s?://[^\s/]+/?$",
+    )
+    livekit_api_key: str | None = _setting(
+        None, "the name of the key that server knows us by", validation_alias="LIVEKIT_API_KEY", min_length=1
+    )
+    livekit_api_secret: SecretStr | None = _setting(
+        None, "that key", validation_alias="LIVEKIT_API_SECRET", min_length=1
+    )
+    livekit_summons: Summons = _setting(
+        Summons.ASKED,
+        "what brings the agent into a room: being `asked`, or, told by LiveKit's webhook, that somebody has `joined`",
+        unit=_either(Summons),
+    )
+    livekit_token_s: float = _setting(
+        600.0, "how long a token opens its room; who is inside stays", unit="s", ge=1, le=86_400
+    )
     log_level: Literal["debug", "info", "warning", "error"] = _setting("warning", "what is logged, to stderr")
 
     @model_validator(mode="after")
@@ -143,10 +172,17 @@ def load_settings(**overrides: str | None) -> Settings:
         first = error.errors(include_url=False)[0]
         if not first["loc"]:
             raise UsageError(str(first["ctx"]["error"])) from None
-        name = f"{PREFIX}{first['loc'][0]}".upper()
-        shown = "not to be shown" if first["loc"][0] in _SECRET else repr(first["input"])
+        name = variable(str(first["loc"][0]))
+        shown = "not to be shown" if name in _SECRET else repr(first["input"])
         raise UsageError(f"{name} is {shown}: {first['msg'].lower()}; see the README's table") from None
     return settings.model_copy(update={"model": _which_model()}) if settings.model == AUTO else settings
+
+
+def variable(name: str) -> str:
+    """Give the variable of a setting, or of the variable it was found by."""
+    info = Settings.model_fields.get(name)
+    alias = name if info is None else info.validation_alias
+    return alias if isinstance(alias, str) else f"{PREFIX}{name}".upper()
 
 
 def _which_model() -> str:
@@ -166,4 +202,4 @@ def _row(name: str, info: FieldInfo) -> str:
     unit = str(extra.get("unit", "")) if isinstance(extra, dict) else ""
     values = get_args(info.annotation) if get_origin(info.annotation) is Literal else ()
     unit = unit or " / ".join(f"`{value}`" for value in values)
-    return f"| `{PREFIX}{name.upper()}` | `{info.default}` | {unit} | {info.description} |"
+    return f"| `{variable(name)}` | `{info.default}` | {unit} | {info.description} |"

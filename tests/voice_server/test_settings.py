@@ -5,13 +5,13 @@ from pydantic import ValidationError
 
 from agents.models.providers import PROVIDERS
 from voice_server.errors import UsageError
-from voice_server.settings import PREFIX, Settings, load_settings, settings_table
+from voice_server.settings import Settings, load_settings, settings_table, variable
 
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in Settings.model_fields:
-        monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
+        monkeypatch.delenv(variable(name), raising=False)
 
 
 def test_the_environment_is_read_and_the_command_line_lies_on_top(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,6 +32,8 @@ def test_the_environment_is_read_and_the_command_line_lies_on_top(monkeypatch: p
         ("VOICE_PIPELINE", "garden-hose"),
         ("VOICE_GATING", "iron"),
         ("VOICE_TURN_TAKING", "never"),
+        ("VOICE_LIVEKIT_SUMMONS", "hoped"),
+        ("LIVEKIT_URL", "127.0.0.1:7880"),
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
@@ -40,6 +42,24 @@ def test_a_variable_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch
         load_settings()
     assert value in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variable", ["VOICE_KEY", "LIVEKIT_API_SECRET"])
+def test_a_secret_is_not_quoted(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "")
+    with pytest.raises(UsageError, match=f"{variable} is not to be shown"):
+        load_settings()
+
+
+def test_livekit_s_variables_have_the_names_its_own_tools_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIVEKIT_URL", "wss://rooms.example")
+    monkeypatch.setenv("LIVEKIT_API_KEY", "key")
+    monkeypatch.setenv("LIVEKIT_API_SECRET", "a secret")
+    settings = load_settings()
+    assert (settings.livekit_url, settings.livekit_api_key) == ("wss://rooms.example", "key")
+    assert settings.livekit_api_secret is not None
+    assert settings.livekit_api_secret.get_secret_value() == "a secret"
+    assert "a secret" not in repr(settings)
 
 
 def test_settings_do_not_change_under_a_call() -> None:
@@ -51,7 +71,8 @@ def test_the_table_has_a_row_with_default_and_meaning_for_every_variable() -> No
     rows = settings_table().splitlines()[2:]
     assert len(rows) == len(Settings.model_fields)
     for row, (name, info) in zip(rows, Settings.model_fields.items(), strict=True):
-        assert row.startswith(f"| `VOICE_{name.upper()}` | `{info.default}` |")
+        assert row.startswith(f"| `{variable(name)}` | `{info.default}` |")
+        assert variable(name) in (f"VOICE_{name.upper()}", name.upper())
         assert info.description
         assert not name.endswith("_ms") or "| ms |" in row
 
