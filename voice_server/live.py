@@ -12,9 +12,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import assert_never
+from typing import Any, assert_never
 
 from agents.core.errors import AnswerError, StoreError
+from agents.core.progress import ProgressKind
 from agents.display import DisplayManager
 from pipelines.audio.frame import Frame
 from pipelines.call import Call
@@ -60,6 +61,7 @@ from voice_server.transports.websocket.caller import SocketCaller
 from voice_server.transports.websocket.line import Line, LineRefusedError
 from voice_server.transports.websocket.output import Order, SocketOutput
 from voice_server.transports.websocket.session import CloseCode
+from voice_server.watch import watching
 from voice_server.witnesses import Witnesses
 
 __all__ = ["LiveCall", "Premises"]
@@ -118,7 +120,7 @@ class LiveCall:
         self._grace: Timer | None = None
         self._screens = AsyncExitStack()
         self._joined: Conversation | None = None
-        self._onlooker: Onlooker | None = None
+        self._onlooker = Onlooker(self.tell)
         self._display: DisplayManager | None = None
         self._level_at = 0.0
         self._probability = 0.0
@@ -127,20 +129,14 @@ class LiveCall:
 
     async def run(self) -> None:
         """Hold the call until it is over, and tell its client so. Cancelling ends it."""
-        async with asyncio.TaskGroup() as group:
-            await self._hold(group)
-
-    async def _hold(self, group: asyncio.TaskGroup) -> None:
         try:
             async with self._premises.conversations.join(self.conversation) as joined, self._screens:
                 self._joined = joined
-                onlooker = self._onlooker = Onlooker(joined.agent.progress, self.tell)
-                self._screens.callback(onlooker.close)
-                group.create_task(onlooker.run(), name=f"onlooker {self.id}")
                 witnesses = await self._gather(joined)
                 try:
                     self._call = self._make(joined, witnesses)
-                    await self._call.run()
+                    async with watching(joined.agent.progress, partial(self._take, witnesses)):
+                        await self._call.run()
                 finally:
                     await witnesses.aclose(self._ending or Ending.FAILED)
         except StoreError as error:
@@ -277,7 +273,7 @@ class LiveCall:
         self._show()
         self._output.connect(line)
         if resumed:
-            if self._start.after is None and self._onlooker is not None:
+            if self._start.after is None:
                 self._onlooker.tell_again()
             if self._start.muted not in (None, call.muted):
                 call.mute() if self._start.muted else call.unmute()
@@ -402,6 +398,10 @@ class LiveCall:
     def aside(self, event: ClientEvent) -> Told:
         """Put an event into its envelope for one connection alone."""
         return self.stream.aside(event)
+
+    def _take(self, witnesses: Witnesses, kind: ProgressKind, stands: Any) -> None:
+        witnesses.take(kind, stands)
+        self._onlooker.take(kind, stands)
 
     def _told(self, event: CallEvent) -> None:
         for told in self._telling.feed(event, self._premises.clock.now()):

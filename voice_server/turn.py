@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from agents.core.glove import Glove
 from agents.core.model import close_model
+from agents.core.progress import ProgressKind
 from agents.models.providers import create_model
 from agents.stores.keeping import Keeping
 from pipelines.audio.wav import read_wav
@@ -36,6 +35,7 @@ from voice_server.records.record import CallRecord
 from voice_server.records.taps import TappedCaller, TappedOutput
 from voice_server.report import Audio, TurnReport
 from voice_server.transports.recorded import RecordedCaller, RecordedOutput, Recording
+from voice_server.watch import watching
 
 __all__ = ["run"]
 
@@ -69,7 +69,6 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
     house = house or House.load(settings)
 
     async def call(clock: Clock) -> TurnReport:
-        progress: dict[str, Any] = {}
         heading = Heading(
             conversation=conversation,
             pipeline=settings.pipeline,
@@ -88,10 +87,15 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
         record = None if options.out is None else CallRecord(clock, options.out, heading)
         records = [] if record is None else [record]
         judges = [notes.judge, *(each.judge for each in records)]
+        watchers = [notes.take, *(each.take for each in records)]
 
         def judge(ends_at: float, probability: float) -> None:
             for each in judges:
                 each(ends_at, probability)
+
+        def take(kind: ProgressKind, read: Any) -> None:
+            for each in watchers:
+                each(kind, read)
 
         try:
             async with kept_conversation(settings.database, conversation, clock) as keeping:
@@ -112,8 +116,8 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                 )
                 by_hand = settings.turn_taking is TurnTaking.MANUAL
                 caller.attend(began=line.unmute, ended=line.mute if by_hand else None)
-                await line.run()
-                progress = await _progress(agent)
+                async with watching(agent.progress, take):
+                    await line.run()
         finally:
             trace.caller, trace.agent = caller.line(), output.track()
             report = notes.report(Audio(seconds=round(len(trace.agent) / output.rate, 3)))
@@ -123,15 +127,9 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                 await close_model(model)
         if record is not None and record.failure is not None:
             raise UsageError(f"--out {str(options.out)!r}: the record cannot be written ({record.failure})")
-        return replace(report, **progress)
+        return report
 
     if options.realtime:
         return asyncio.run(call(RealClock()))
     clock = VirtualClock(measured)
     return clock.run(call(clock))
-
-
-async def _progress(agent: Glove) -> dict[str, Any]:
-    """Read how far the agent has come, as fields of the report."""
-    forms = await agent.progress.read("forms")
-    return {"goals": await agent.progress.read("goals"), "forms": tuple(forms or ())}

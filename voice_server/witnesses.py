@@ -9,8 +9,9 @@ import asyncio
 import logging
 from collections.abc import Collection
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from agents.core.progress import ProgressKind
 from pipelines.call import CallInput
 from pipelines.clock import Clock
 from pipelines.events import Tell, tell_all
@@ -104,6 +105,11 @@ class Witnesses:
             probe(ends_at, probability)
 
         return both
+
+    def take(self, kind: ProgressKind, stands: Any) -> None:
+        """Take how far the agent is: a ``Take``."""
+        if self._record is not None:
+            self._record.take(kind, stands)
 
     async def aclose(self, ending: Ending) -> None:
         """Write what is to be written: the call is over."""

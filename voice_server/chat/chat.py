@@ -22,6 +22,7 @@ from voice_server.clients.onlooker import Onlooker
 from voice_server.clients.stream import EventStream, Follower, Told
 from voice_server.clients.telling import screen
 from voice_server.conversations import Conversation
+from voice_server.watch import Watch
 
 __all__ = ["FOLLOWING", "FORSAKEN_S", "KEPT", "OPEN", "WAITING", "Chat", "CrowdedError", "SlotAnsweredError"]
 
@@ -94,8 +95,8 @@ class Chat:
         self._display: DisplayManager | None = None
         self._screen = ExitStack()
         self._stop_watching = conversation.agent.add_subscriber(self)
-        self._onlooker = Onlooker(conversation.agent.progress, stream.tell)
-        group.create_task(self._onlooker.run(), name=f"onlooker {self.id}")
+        self._watch = Watch(conversation.agent.progress, Onlooker(stream.tell).take)
+        group.create_task(self._watch.run(), name=f"watch {self.id}")
         self.left_at = clock.now()
         """When the last one who followed left, in the clock's seconds."""
         self._look_after()
@@ -141,7 +142,7 @@ class Chat:
             next(self._turns),
             number=lambda: next(self._utterances),
             tell=self.stream.tell,
-            settle=self._onlooker.settle,
+            settle=self._watch.settle,
         )
         self.stream.tell(CallerTurn(turn=answer.turn, text=text))
         self._group.create_task(self._attend(answer, said, follower), name=f"answer {self.id}/{answer.turn}")
@@ -218,7 +219,7 @@ class Chat:
     def close(self) -> None:
         """Let everybody go, and leave the screen. Idempotent."""
         self._stop_watching()
-        self._onlooker.close()
+        self._watch.close()
         self.stream.close()
         if self._timer is not None:
             self._timer.cancel()

@@ -11,13 +11,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, get_args
+from typing import Any, ClassVar, TypeAlias, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from agents.core.progress import ProgressKind
 from pipelines.events import CallEvent, UtteranceEnded
 
-__all__ = ["VERSION", "Entry", "Heading", "Journal", "JournalError", "head", "line", "read_journal", "tail"]
+__all__ = [
+    "VERSION",
+    "Entry",
+    "FormsStand",
+    "GoalsStand",
+    "Heading",
+    "Journal",
+    "JournalError",
+    "Noted",
+    "head",
+    "line",
+    "read_journal",
+    "stands",
+    "tail",
+]
 
 VERSION = 1
 """Of the lines. Within it types and fields are only added; a type that is not known is skipped."""
@@ -46,18 +61,50 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GoalsStand:
+    """How the agent's goals stand from now on."""
+
+    type: ClassVar[str] = "goals"
+    program: dict[str, Any] | None
+    """As ``agents.core.progress.Progress`` gives it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormsStand:
+    """How the agent's forms stand from now on."""
+
+    type: ClassVar[str] = "forms"
+    forms: tuple[dict[str, Any], ...]
+    """As ``agents.core.progress.Progress`` gives them."""
+
+
+Noted: TypeAlias = CallEvent | GoalsStand | FormsStand
+"""What a journal notes: what the call told, and how far its agent was."""
+
+
+def stands(kind: ProgressKind, read: Any) -> GoalsStand | FormsStand:
+    """Note how goals or forms stand.
+
+    Args:
+        kind: which of them.
+        read: what was read of ``agents.core.progress.Progress``.
+    """
+    return GoalsStand(program=read) if kind == "goals" else FormsStand(forms=tuple(read or ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """An event and when it was told."""
 
     at_s: float
     """Seconds since the call began."""
-    event: CallEvent
+    event: Noted
     """Its own times (fields that end in ``_at``) are seconds since the call began, too."""
     played_s: float | None = None
     """Where an utterance ended: when the output had last played something; ``None``: not known."""
 
     @classmethod
-    def of(cls, event: CallEvent, *, now: float, began: float, played_at: float | None = None) -> Entry:
+    def of(cls, event: Noted, *, now: float, began: float, played_at: float | None = None) -> Entry:
         """Make an entry of an event as it is told.
 
         Args:
@@ -143,7 +190,7 @@ def read_journal(lines: Iterable[str]) -> Journal:
 
 @cache
 def _times_of(type_: str) -> tuple[str, ...]:
-    event = next(event for event in get_args(CallEvent) if event.type == type_)
+    event = next(event for event in get_args(Noted) if event.type == type_)
     return tuple(field.name for field in fields(event) if field.name.endswith("_at"))
 
 
@@ -154,7 +201,7 @@ def _heading_type() -> TypeAdapter[Any]:
 
 @cache
 def _event_types() -> Mapping[str, TypeAdapter[Any]]:
-    return {event.type: TypeAdapter(event) for event in get_args(CallEvent)}
+    return {event.type: TypeAdapter(event) for event in get_args(Noted)}
 
 
 def _ms(seconds: float) -> float:

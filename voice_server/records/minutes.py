@@ -29,7 +29,7 @@ from pipelines.events import (
     UtteranceHeard,
     UtteranceStarted,
 )
-from voice_server.records.journal import Entry, Heading
+from voice_server.records.journal import Entry, FormsStand, GoalsStand, Heading
 from voice_server.report import Audio, CallerTurn, CallEvent, Latency, ToolUse, TurnReport, Utterance
 
 __all__ = ["Minutes"]
@@ -60,6 +60,8 @@ class Minutes:
         self._started: dict[int, float] = {}
         self._utterances: list[Utterance] = []
         self._events: list[CallEvent] = []
+        self._goals: dict[str, Any] | None = None
+        self._forms: tuple[dict[str, Any], ...] = ()
 
     def notice(self, entry: Entry) -> None:
         """Take an entry; in order. One about a turn that was never committed is left out."""
@@ -96,6 +98,10 @@ class Minutes:
                 self._happened(at, "cancelled", {"utterance": event.utterance, "cause": event.cause.value})
             case UtteranceEnded():
                 self._ended(event, entry)
+            case GoalsStand():
+                self._goals = event.program
+            case FormsStand():
+                self._forms = event.forms
             case EngineTrouble():
                 self._happened(at, "engine_trouble", {"engine": event.engine, "reason": event.reason})
             case _:
@@ -118,6 +124,8 @@ class Minutes:
             turns=tuple(_report(turn) for _, turn in sorted(self._turns.items())),
             utterances=tuple(sorted(self._utterances, key=lambda utterance: utterance.id)),
             events=tuple(self._events),
+            goals=self._goals,
+            forms=self._forms,
             audio=audio or Audio(),
         )
 

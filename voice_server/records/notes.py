@@ -6,11 +6,13 @@ Above: the command ``turn``, and tests. Below: ``minutes`` and ``tracing``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from agents.core.progress import ProgressKind
 from pipelines.clock import Clock
 from pipelines.events import CallEvent
 from pipelines.trace import Trace
-from voice_server.records.journal import Entry, Heading
+from voice_server.records.journal import Entry, Heading, stands
 from voice_server.records.minutes import Minutes
 from voice_server.records.tracing import Tracing
 from voice_server.report import Audio, TurnReport
@@ -46,6 +48,10 @@ class Notes:
         entry = Entry.of(event, now=now, began=self._began, played_at=played_at)
         self._minutes.notice(entry)
         self._tracing.notice(entry)
+
+    def take(self, kind: ProgressKind, read: Any) -> None:
+        """Take how far the agent is: a ``Take``."""
+        self._minutes.notice(Entry.of(stands(kind, read), now=self._clock.now(), began=self._began))
 
     def report(self, audio: Audio | None = None) -> TurnReport:
         """Give what happened so far.

@@ -10,11 +10,13 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from agents.core.progress import ProgressKind
 from pipelines.audio.frame import Frame
 from pipelines.clock import Clock, Lease, Timer, held
 from pipelines.events import CallEvent
-from voice_server.records.journal import Entry, Heading
+from voice_server.records.journal import Entry, Heading, Noted, stands
 from voice_server.records.minutes import Minutes
 from voice_server.records.scribe import Batch, Scribe
 from voice_server.report import TurnReport
@@ -88,9 +90,11 @@ class CallRecord:
 
     def tell(self, event: CallEvent) -> None:
         """Take an event: a ``Tell``."""
-        if self._takes():
-            now = self._clock.now()
-            self._batch.entries.append(Entry.of(event, now=now, began=self._began, played_at=self._played_at))
+        self._note(event)
+
+    def take(self, kind: ProgressKind, read: Any) -> None:
+        """Take how far the agent is: a ``Take``."""
+        self._note(stands(kind, read))
 
     async def aclose(self) -> TurnReport:
         """Write the rest. Idempotent; it never raises for the disk. Cancelling is safe: the thread goes on.
@@ -111,6 +115,11 @@ class CallRecord:
             return await asyncio.shield(self._closing)
 
     # ------------------------------------------------------------------------------------------------ on the loop
+
+    def _note(self, event: Noted) -> None:
+        if self._takes():
+            now = self._clock.now()
+            self._batch.entries.append(Entry.of(event, now=now, began=self._began, played_at=self._played_at))
 
     def _takes(self) -> bool:
         if self._broken or self._closing is not None:

@@ -32,7 +32,7 @@ from pipelines.events import (
 from pipelines.playout.sentences import SentenceSplitter
 from pipelines.trace import MarkKind, Said, Sentence, SpanKind, Trace, Wait
 from pipelines.turns.events import NoteKind
-from voice_server.records.journal import Entry
+from voice_server.records.journal import Entry, FormsStand, GoalsStand
 
 __all__ = ["Tracing"]
 
@@ -71,7 +71,7 @@ class Tracing:
         """Take an entry; in order. One about a turn or a tool that never was is left out."""
         event, at = entry.event, entry.at_s
         match event:
-            case SpeechBegan():
+            case SpeechBegan() | GoalsStand() | FormsStand():
                 pass
             case CallerMuted():
                 self._flag(at, "muted" if event.muted else "unmuted")

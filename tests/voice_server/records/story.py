@@ -1,4 +1,4 @@
-"""A call as it is told, event by event: a greeting, a turn with a tool, an acknowledgement, a barge-in, troubles."""
+"""A call as it is told, event by event: a greeting, a tool, a form, an acknowledgement, a barge-in, troubles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pipelines.events import (
     UtteranceStarted,
 )
 from pipelines.turns.events import Cause, NoteKind
-from voice_server.records.journal import Entry, Heading
+from voice_server.records.journal import Entry, FormsStand, GoalsStand, Heading, Noted
 
 BEGAN = 100.0
 """When the call began, seconds of its clock."""
@@ -44,6 +44,9 @@ HEADING = Heading(
 )
 
 ANSWER = "It costs < 5 euros & 40 cents. Shall I book it for Ann? I can do that now."
+
+FORM = {"id": "table", "status": "active", "values": {"name": "Ann"}}
+GOALS = {"program": "evening", "version": 2, "status": "active", "goals": []}
 
 STORY: tuple[tuple[float, CallEvent], ...] = (
     (100.1, UtteranceStarted(utterance=1, kind="greeting", turn=None)),
@@ -107,12 +110,26 @@ STORY: tuple[tuple[float, CallEvent], ...] = (
 )  # fmt: skip
 """When each event was told, seconds of the call's clock, and the event."""
 
+NOTED: tuple[tuple[float, Noted], ...] = tuple(
+    sorted(
+        (
+            *STORY,
+            (101.0, GoalsStand(program=None)),
+            (101.0, FormsStand(forms=())),
+            (104.35, FormsStand(forms=(FORM,))),
+            (109.3, GoalsStand(program=GOALS)),
+        ),
+        key=lambda noted: noted[0],
+    )
+)
+"""The same with how far the agent was, as a record notes it."""
+
 PLAYED_AT = {1: 100.85, 2: 108.0, 3: 108.0, 4: 110.6}
 """When of each utterance the last sample was played."""
 
 
 def entries() -> Iterator[Entry]:
     """The story as a record takes it."""
-    for at, event in STORY:
+    for at, event in NOTED:
         played_at = PLAYED_AT[event.utterance] if isinstance(event, UtteranceEnded) else None
         yield Entry.of(event, now=at, began=BEGAN, played_at=played_at)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.events import CallEvent, SoundIgnored, SpeechBegan, TurnCommitted
+from pipelines.events import SoundIgnored, SpeechBegan, TurnCommitted
 from pipelines.turns.events import NoteKind
-from tests.voice_server.records.story import BEGAN, HEADING, STORY, entries
-from voice_server.records.journal import Entry, JournalError, head, line, read_journal, tail
+from tests.voice_server.records.story import BEGAN, HEADING, NOTED, entries
+from voice_server.records.journal import Entry, JournalError, Noted, head, line, read_journal, tail
 
 
 def _lines() -> list[str]:
@@ -31,7 +31,7 @@ def test_what_is_written_is_read_back() -> None:
 
 
 def test_the_story_tells_every_kind_of_event() -> None:
-    assert {type(event) for _, event in STORY} == set(get_args(CallEvent))
+    assert {type(event) for _, event in NOTED} == set(get_args(Noted))
 
 
 def test_times_of_the_clock_become_times_of_the_call() -> None:
@@ -49,7 +49,7 @@ def test_wherever_the_writer_was_killed_the_lines_before_are_read() -> None:
     first = len(head(HEADING))
     kept = [len(read_journal(whole[:end].splitlines(keepends=True)).entries) for end in range(first, len(whole), 7)]
     assert kept == sorted(kept)
-    assert (kept[0], kept[-1]) == (0, len(STORY))
+    assert (kept[0], kept[-1]) == (0, len(NOTED))
 
 
 def test_what_a_newer_server_tells_besides_is_skipped() -> None:
@@ -80,6 +80,8 @@ def test_what_json_does_not_know_is_kept_as_text() -> None:
         ([head(HEADING), '{"t_ms":1e300,"type":"call_ended","data":{}}\n'], "line 2 is of 1e"),
         ([head(HEADING), '{"t_ms":true,"type":"call_ended","data":{}}\n'], "line 2 is of True ms"),
         ([head(HEADING), '{"t_ms":1,"type":"speech_began","data":{"segment":"x"}}\n'], "line 2 does not fit: segment"),
+        ([head(HEADING), '{"t_ms":1,"type":"forms","data":{"forms":["x"]}}\n'], "line 2 does not fit: forms.0"),
+        ([head(HEADING), '{"t_ms":1,"type":"goals","data":{}}\n'], "line 2 does not fit: program"),
     ],
 )
 def test_what_is_no_journal_is_refused_with_the_place(lines: list[str], says: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pipelines.events import SoundIgnored, ToolCalled, ToolReturned, UtteranceEnded, UtteranceStarted
 from pipelines.turns.events import NoteKind
-from tests.voice_server.records.story import ANSWER, HEADING, entries
+from tests.voice_server.records.story import ANSWER, FORM, GOALS, HEADING, entries
 from voice_server.records.journal import Entry
 from voice_server.records.minutes import Minutes
 from voice_server.report import Audio, Latency, ToolUse
@@ -30,6 +30,7 @@ def test_the_story_makes_a_report() -> None:
         "held", "backchannel", "resumed", "held", "cancelled", "resumed", "compaction_began", "compaction_ended",
         "engine_trouble", "muted", "unmuted", "noise",
     ]  # fmt: skip
+    assert (report.goals, report.forms) == (GOALS, (FORM,))
     assert report.events[1].data == {"text": "mm-hm", "voiced_s": 0.3}
 
 

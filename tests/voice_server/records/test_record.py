@@ -13,7 +13,7 @@ import pytest
 from pipelines.audio.frame import HEARING_RATE, SPEAKING_RATE, Frame
 from pipelines.clock import RealClock, VirtualClock
 from pipelines.trace import Trace
-from tests.voice_server.records.story import BEGAN, HEADING, PLAYED_AT, STORY
+from tests.voice_server.records.story import BEGAN, FORM, GOALS, HEADING, PLAYED_AT, STORY
 from voice_server.records.notes import Notes
 from voice_server.records.opened import open_record
 from voice_server.records.record import MOST_ENTRIES, CallRecord
@@ -41,12 +41,17 @@ def test_a_call_as_it_happens_becomes_the_record_that_notes_would_be(tmp_path: P
                 await clock.sleep(0.02)
             record.tell(event)
             notes.tell(event)
+        for take in (record.take, notes.take):
+            take("goals", GOALS)
+            take("forms", [FORM])
         report = await record.aclose()
         assert record.failure is None
         opened = open_record(tmp_path)
         assert opened.complete
         assert (report.turns, report.events) == (notes.report().turns, notes.report().events)
         assert opened.report.turns == report.turns
+        for told in (report, notes.report(), opened.report):
+            assert (told.goals, told.forms) == (GOALS, (FORM,))
         assert len(opened.trace.probabilities) == len(trace.probabilities) > 500
         assert [mark.label for mark in opened.trace.marks] == [mark.label for mark in trace.marks]
         assert len(opened.trace.caller) / HEARING_RATE == pytest.approx(clock.now() - began, abs=0.01)

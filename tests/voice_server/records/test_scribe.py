@@ -12,7 +12,7 @@ import webvtt
 
 from pipelines.audio.frame import HEARING_RATE, SPEAKING_RATE, Frame
 from pipelines.audio.wav import read_wav
-from tests.voice_server.records.story import HEADING, STORY, entries
+from tests.voice_server.records.story import HEADING, NOTED, entries
 from voice_server.errors import UsageError
 from voice_server.records.folder import FILES
 from voice_server.records.opened import open_record
@@ -46,17 +46,17 @@ def test_killed_after_any_event_the_folder_holds_the_call_up_to_it(tmp_path: Pat
         scribe.write(batch)
         told += len(batch.entries)
         shutil.copytree(place, killed)  # what a killed process leaves
-        at_s = STORY[told - 1][0] - 100.0 if told else 0.0
+        at_s = NOTED[told - 1][0] - 100.0 if told else 0.0
         record = open_record(killed)
         assert not record.complete
-        assert len(record.trace.probabilities) == sum(1 for one in _batches() if one.speech) or told < len(STORY)
+        assert len(record.trace.probabilities) == sum(1 for one in _batches() if one.speech) or told < len(NOTED)
         for side in ("caller.wav", "agent.wav"):
             assert _seconds(killed / side) == pytest.approx(at_s, abs=0.001)
-        assert len(record.report.turns) == sum(event.type == "turn_committed" for _, event in STORY[:told])
+        assert len(record.report.turns) == sum(event.type == "turn_committed" for _, event in NOTED[:told])
         _check_transcripts(killed)
         shutil.rmtree(killed)
     scribe.close()
-    assert told == len(STORY)
+    assert told == len(NOTED)
 
 
 def _check_transcripts(place: Path) -> None:
