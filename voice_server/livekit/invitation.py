@@ -1,0 +1,21 @@
+"""An invitation: into which room the agent is asked, by whom, and to go on with what.
+
+Above: whoever asks it in (``rooms``, a worker). Below: nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Invitation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """What the agent is asked to."""
+
+    room: str
+    conversation: str
+    """What it goes on with, or begins."""
+    listen_to: str | None = None
+    """The identity of whoever it talks to; ``None``: the first caller who comes."""
