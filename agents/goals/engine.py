@@ -224,9 +224,11 @@ def _entry(before: Entry | None, kind: EntryKind, program: GoalProgram, progress
 def _with_transitions(before: Entry | None, entry: Entry, scope: GoalScope) -> Entry:
     """Find the edges of a change: completions and reopenings in the order of the goals, then the goal that is entered.
 
-    Retiring is not completing: only what was said of an item, or proven, completes a goal.
+    Retiring is not completing: only what was said of an item, or proven, completes a goal. And only a goal whose
+    completion was told is reopened.
     """
     old, new = None if before is None else status_of(before), status_of(entry)
+    told = [] if before is None else list(before.told_complete)
     edges: list[tuple[Goal, TransitionKind]] = []
     for view in new.goals:
         key = view.definition.key
@@ -234,13 +236,15 @@ def _with_transitions(before: Entry | None, entry: Entry, scope: GoalScope) -> E
         done_before = was is not None and was.status is GoalStatus.COMPLETED
         if view.status is GoalStatus.COMPLETED and not done_before and _spoken_of(key, before, entry):
             edges.append((view.definition, TransitionKind.COMPLETE))
-        elif done_before and view.status in (GoalStatus.ACTIVE, GoalStatus.PENDING):
+            told.append(key)
+        elif key in told and view.status in (GoalStatus.ACTIVE, GoalStatus.PENDING):
             edges.append((view.definition, TransitionKind.REOPEN))
+            told.remove(key)
     active = None if new.active_goal is None else new.goal(new.active_goal)
     if active is not None and (old is None or old.active_goal != new.active_goal):
         edges.append((active.definition, TransitionKind.ENTER))
     transitions = tuple(Transition(scope=scope, version=entry.version, goal=goal, kind=kind) for goal, kind in edges)
-    return entry.model_copy(update={"transitions": transitions})
+    return entry.model_copy(update={"transitions": transitions, "told_complete": tuple(told)})
 
 
 def _spoken_of(goal_key: str, before: Entry | None, entry: Entry) -> bool:

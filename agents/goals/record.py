@@ -119,4 +119,6 @@ class Entry(_Record):
     program: GoalProgram
     progress: Progress
     transitions: tuple[Transition, ...]
+    told_complete: tuple[Key, ...] = ()
+    """Goals whose completion hooks were told of, and of no reopening since."""
     provenance: Provenance

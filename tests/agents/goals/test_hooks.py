@@ -7,7 +7,7 @@ from agents.goals.errors import GoalError, GoalHookError, GoalPostCommitError
 from agents.goals.hooks import LEASE_S, GoalHooks, HookContext
 from agents.goals.record import GoalScope
 from agents.goals.runner import GoalRunner
-from tests.agents.goals.trip import SCOPE, TRIP, Time, goal, program, runner
+from tests.agents.goals.trip import SCOPE, TRIP, Time, goal, item, program, runner
 
 
 class Diary:
@@ -152,6 +152,20 @@ async def test_receipts_outlive_later_changes() -> None:
     await goals.update("plan", completed=["a"], reason="done")
     await goals.revise(program(goal("plan", "a", "b")), if_version=2, reason="more")
     assert [one.state for one in await goals.hook_dispatches()] == [DispatchState.COMPLETED] * 4
+
+
+async def test_only_a_goal_whose_completion_was_told_is_reopened() -> None:
+    diary = Diary()
+    goals = runner(hooks=diary.hooks)
+    nothing_left = program(goal("plan", item("a", retired=True)))
+    await goals.start(nothing_left)
+    await goals.revise(program(goal("plan", "b")), if_version=1, reason="more")
+    await goals.update("plan", completed=["b"], reason="done")
+    await goals.revise(program(goal("plan", "b", "c")), if_version=3, reason="still more")
+    assert [line for line in diary.lines if "enter" not in line] == ["plan complete 3", "plan reopen 4"]
+    await goals.revise(nothing_left, if_version=4, reason="less")
+    await goals.revise(program(goal("plan", "b", "d")), if_version=5, reason="more again")
+    assert [line for line in diary.lines if "enter" not in line] == ["plan complete 3", "plan reopen 4"]
 
 
 class _Dying(MemoryGoals):
