@@ -74,7 +74,11 @@ class CallerStopped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallerWords:
-    """What the caller said, as the provider writes it."""
+    """What the caller said, as the provider writes it.
+
+    Where a provider says that an utterance is a turn before it has written it down, the first event of the item has
+    no text: it says where among what is said the words belong, which may come when it has long been answered.
+    """
 
     item: str
     """Which utterance of the caller's, unique in the connection."""
@@ -136,11 +140,12 @@ class CallsWithdrawn:
 class Interrupted:
     """What was being answered is void, because the caller spoke over it or we asked for that.
 
-    Told before ``ReplyEnded`` of the voided reply, and also when nothing was being answered and we asked.
+    Told before ``ReplyEnded`` of the voided reply, and also when nothing was being answered and we asked, or the
+    caller began to speak: answers are made faster than they are played.
     """
 
     reply: str | None
-    """The voided one: of its audio nothing more is told."""
+    """The voided one: of its audio nothing more is told. ``None``: none was being made, though one may be playing."""
 
 
 class ReplyOutcome(Enum):
