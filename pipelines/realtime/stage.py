@@ -177,28 +177,6 @@ async def talk(stage: Stage, setup: SessionSetup) -> AsyncIterator[Talk]:
         raise failure
 
 
-async def until(self, kind: type[_Event], times: int = 1) -> _Event:
-    """Wait until so many of a kind were told, and give the last of them."""
-    while len(found := self.of(kind)) < times:
-        self._more.clear()
-        await self._more.wait()
-    return found[times - 1]
-
-
-@asynccontextmanager
-async def talk(stage: Stage, setup: SessionSetup) -> AsyncIterator[Talk]:
-    """Open a session for a check, and close it; a check that waits too long fails."""
-    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as group:
-        talk = Talk(await stage.adapter.open(setup))
-        listening = group.create_task(talk.listen())
-        try:
-            await talk.until(SessionOpened)
-            yield talk
-        finally:
-            await talk.session.aclose()
-            listening.cancel()
-
-
 async def until(stage: Stage, holds: Callable[[Held], bool]) -> Held:
     """Wait until the provider holds something, and tell all it holds."""
     while not holds(held := stage.held()):
