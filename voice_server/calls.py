@@ -1,7 +1,6 @@
 """The calls of a server: admitted up to a limit, listed, drained.
 
-Above: the routes, and rooms. Below: each is :class:`Held`, run in the server's task group; those over a socket are
-:class:`~voice_server.live.LiveCall`.
+Above: the routes, and rooms. Below: each is a :class:`~voice_server.live.LiveCall`, run in the server's task group.
 """
 
 from __future__ import annotations
@@ -11,23 +10,23 @@ import gc
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, TypeVar
 
-from pipelines.call import Call
 from pipelines.clock import Clock
+from pipelines.turns.settings import TurnTaking
 from pipelines.vad.rounds import Rounds
 from voice_server.clients.commands import Start
-from voice_server.clients.events import AgentState
 from voice_server.conversations import Conversations
 from voice_server.ending import Ending
 from voice_server.house import House
-from voice_server.live import LiveCall, Premises
+from voice_server.leg import Leg
+from voice_server.live import LiveCall, Premises, Terms
 from voice_server.settings import Settings
 from voice_server.telemetry.metrics import Metrics
+from voice_server.transports.websocket.leg import SocketLeg
 from voice_server.transports.websocket.line import Line, LineRefusedError
 from voice_server.transports.websocket.session import CloseCode
 
-__all__ = ["CallRefusedError", "Calls", "Held", "Refusal"]
+__all__ = ["CallRefusedError", "Calls", "Refusal"]
 
 COLLECT_EVERY = 16
 """Calls after whose end memory is collected. What a call leaves is cycles that hold its audio, some 140 kB; Python
@@ -36,46 +35,6 @@ itself waits for tens of megabytes, for it counts objects. The engines are froze
 
 def _today() -> datetime:
     return datetime.now().astimezone()
-
-
-class Held(Protocol):
-    """A call, as the server holds it."""
-
-    id: str
-    conversation: str
-    """What it goes on with."""
-    since: datetime
-
-    @property
-    def controls(self) -> Call | None:
-        """What it is steered by; ``None`` before it hears."""
-        ...
-
-    @property
-    def state(self) -> AgentState:
-        """What the agent is at."""
-        ...
-
-    @property
-    def attached(self) -> bool:
-        """Whether its caller is there, and not only awaited."""
-        ...
-
-    @property
-    def muted(self) -> bool:
-        """Whether the caller is not listened to."""
-        ...
-
-    async def run(self) -> None:
-        """Hold the call until it is over; it fails for itself alone. Cancelling ends it."""
-        ...
-
-    def end(self, ending: Ending) -> None:
-        """End the call. Idempotent."""
-        ...
-
-
-HeldT = TypeVar("HeldT", bound=Held)
 
 
 class Refusal(StrEnum):
@@ -146,7 +105,7 @@ class Calls:
         )
         self._group = group
         self._today = today
-        self._calls: dict[str, Held] = {}
+        self._calls: dict[str, LiveCall] = {}
         self._ended = 0
         self._draining = False
         self._none = asyncio.Event()
@@ -156,54 +115,63 @@ class Calls:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[LiveCall]:
         return iter(tuple(self._calls.values()))
 
-    def find(self, identifier: str) -> Held | None:
+    def find(self, identifier: str) -> LiveCall | None:
         """Find a call by its id."""
         return self._calls.get(identifier)
 
-    def of(self, conversation: str) -> Held | None:
+    def of(self, conversation: str) -> LiveCall | None:
         """Find the call a conversation is in."""
         return next((call for call in self if call.conversation == conversation), None)
 
-    def answer(self, start: Start, line: Line) -> LiveCall:
+    def answer(self, start: Start, line: Line) -> SocketLeg:
         """Find or make the call a client asks for, and attach the client to it.
 
         Raises:
             LineRefusedError: the server is going away or busy, or the conversation's call has a client.
         """
         try:
-            there = None if start.conversation is None else self.of(start.conversation)
-            if isinstance(there, LiveCall) and not self._draining:
-                call = there
-            else:
-                call = self.hold(start.conversation, lambda premises, since: LiveCall(premises, start, since))
+            leg = self._leg(start)
         except CallRefusedError as refused:
             raise LineRefusedError(refused.refusal.close, refused.refusal.value, refused.message) from None
         try:
-            call.attach(line, start)
+            leg.attach(line, start)
         except LineRefusedError as refused:
             self._premises.metrics.refused.labels(refused.code).inc()
             raise
-        return call
+        return leg
 
-    def hold(self, conversation: str | None, make: Callable[[Premises, datetime], HeldT]) -> HeldT:
+    def _leg(self, start: Start) -> SocketLeg:
+        there = None if start.conversation is None else self.of(start.conversation)
+        if there is not None and isinstance(there.leg, SocketLeg) and not self._draining:
+            return there.leg
+        terms = Terms(
+            conversation=start.conversation,
+            mode=None if start.mode is None else TurnTaking(start.mode),
+            muted=start.muted,
+        )
+        leg = self.hold(terms, lambda call: SocketLeg(call, start)).leg
+        assert isinstance(leg, SocketLeg)
+        return leg
+
+    def hold(self, terms: Terms, leg: Callable[[LiveCall], Leg]) -> LiveCall:
         """Hold one more call.
 
         Args:
-            conversation: what it goes on with; ``None``: a new one.
-            make: makes it, of what every call is held in and of when it begins.
+            terms: what is asked for.
+            leg: makes the way to its caller, given the call.
 
         Raises:
             CallRefusedError: the server is going away or busy, or the conversation is in a call.
         """
         try:
-            self._admit(conversation)
+            self._refuse(terms.conversation)
         except CallRefusedError as refused:
             self._premises.metrics.refused.labels(refused.refusal.value).inc()
             raise
-        call = make(self._premises, self._today())
+        call = LiveCall(self._premises, terms, self._today(), leg)
         self._calls[call.id] = call
         self._none.clear()
         self._group.create_task(self._run(call), name=f"call {call.id}")
@@ -224,7 +192,7 @@ class Calls:
         for call in self:
             call.end(ending)
 
-    def _admit(self, conversation: str | None) -> None:
+    def _refuse(self, conversation: str | None) -> None:
         if self._draining:
             raise CallRefusedError(Refusal.DRAINING, "the server is going away; try another one")
         if conversation is not None and self.of(conversation) is not None:
@@ -232,7 +200,7 @@ class Calls:
         if len(self._calls) >= self.limit:
             raise CallRefusedError(Refusal.BUSY, f"there are {self.limit} calls, as many as are taken; try again later")
 
-    async def _run(self, call: Held) -> None:
+    async def _run(self, call: LiveCall) -> None:
         try:
             await call.run()
         finally:

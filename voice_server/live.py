@@ -1,6 +1,7 @@
-"""A live call: it goes on while its client comes and goes.
+"""A live call: it goes on while its caller comes and goes.
 
-Above: ``calls`` admits and ends it, a line attaches to it. Below: a :class:`~pipelines.call.Call` in a conversation.
+Above: ``calls`` admits and ends it. Below: a :class:`~pipelines.call.Call` in a conversation, and the leg over which
+its caller comes.
 """
 
 from __future__ import annotations
@@ -8,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from contextlib import AsyncExitStack
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, assert_never
 
-from agents.core.errors import AnswerError, StoreError
+from agents.core.errors import StoreError
 from agents.core.progress import ProgressKind
-from agents.display import DisplayManager
 from pipelines.audio.frame import Frame
 from pipelines.call import Call
 from pipelines.cascade import Cascade
@@ -45,31 +45,25 @@ from voice_server.clients.events import (
     CallReady,
     ClientEvent,
     Failure,
-    LevelHeard,
-    PlayoutOrdered,
 )
 from voice_server.clients.onlooker import Onlooker
 from voice_server.clients.stream import EventStream, Told
-from voice_server.clients.telling import Telling, screen
+from voice_server.clients.telling import Telling
 from voice_server.conversations import Conversation, Conversations
 from voice_server.ending import Ending
 from voice_server.house import House
+from voice_server.leg import Leg
+from voice_server.microphone import Meter, Microphone
 from voice_server.records.journal import Heading
+from voice_server.screen import Screen
 from voice_server.settings import Settings
 from voice_server.telemetry.metrics import Metrics
-from voice_server.transports.websocket.caller import SocketCaller
-from voice_server.transports.websocket.line import Line, LineRefusedError
-from voice_server.transports.websocket.output import Order, SocketOutput
-from voice_server.transports.websocket.session import CloseCode
 from voice_server.watch import watching
 from voice_server.witnesses import Witnesses
 
-__all__ = ["LiveCall", "Premises"]
+__all__ = ["LiveCall", "Premises", "Terms"]
 
 _log = logging.getLogger(__name__)
-
-LEVEL_EVERY_S = 0.1
-"""Seconds between two levels: as often as a meter has to move to look alive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,75 +79,102 @@ class Premises:
     """In which frames of all calls are heard."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a call is asked for with."""
+
+    conversation: str | None = None
+    """What it goes on with; ``None``: a new one."""
+    mode: TurnTaking | None = None
+    """``None``: as the server is set. So is ``muted``."""
+    muted: bool | None = None
+
+
 class LiveCall:
     """One call, from its admission to its end.
 
     Args:
         premises: what it is held in.
-        start: what its first client asked for.
+        terms: what was asked for.
         since: when it began, for people.
+        leg: makes the way to its caller, given the call.
 
     Attributes:
         id: the call's.
         conversation: what it goes on with.
+        mode: who says where a turn of the caller ends.
+        stream: what its clients are told.
+        hearing: set when it hears, or never will.
+        ending: why it is over, or about to be.
+        screen: what its agent shows; ``None`` before there is an agent.
+        leg: the way to its caller.
     """
 
-    def __init__(self, premises: Premises, start: Start, since: datetime) -> None:
+    def __init__(self, premises: Premises, terms: Terms, since: datetime, leg: Callable[[LiveCall], Leg]) -> None:
         self.id = uuid.uuid4().hex
-        self.conversation = start.conversation or uuid.uuid4().hex
+        self.conversation = terms.conversation or uuid.uuid4().hex
+        self.mode = terms.mode or premises.settings.turn_taking
         self.since = since
         self.stream = EventStream(self.id, premises.clock.now)
-        self._premises = premises
-        self._start = start
-        self._mode = TurnTaking(start.mode or premises.settings.turn_taking)
+        self.hearing = asyncio.Event()
+        self.ending: Ending | None = None
+        self.premises = premises
+        self._terms = terms
         self._telling = Telling(self.stream.t_ms)
-        self._caller = SocketCaller(self._begun)
-        self._output = SocketOutput(
-            rate=premises.house.synthesizer.rate, can_pause=start.pauses, order=self._order_playout
-        )
+        self._meter = Meter(premises.clock.now, self.tell)
+        self._microphone = Microphone(self._begun, self._meter)
         self._call: Call | None = None
         self._activity: VoiceActivity | None = None
-        self._heard = asyncio.Event()
-        """Set when the call hears, or never will."""
-        self._ending: Ending | None = None
-        self._line: Line | None = None
         self._grace: Timer | None = None
-        self._screens = AsyncExitStack()
-        self._joined: Conversation | None = None
         self._onlooker = Onlooker(self.tell)
-        self._display: DisplayManager | None = None
-        self._level_at = 0.0
-        self._probability = 0.0
+        self.screen: Screen | None = None
+        self.leg = leg(self)
 
     # ------------------------------------------------------------------------------------------------------- its life
 
     async def run(self) -> None:
-        """Hold the call until it is over, and tell its client so. Cancelling ends it."""
+        """Hold the call until it is over, and tell its caller so. Cancelling ends it."""
+        async with asyncio.TaskGroup() as group:
+            walking = group.create_task(self._walk(), name=f"leg of {self.id}")
+            try:
+                await self._hold()
+            finally:
+                await self._close()
+                walking.cancel()
+
+    async def _hold(self) -> None:
         try:
-            async with self._premises.conversations.join(self.conversation) as joined, self._screens:
-                self._joined = joined
+            async with self.premises.conversations.join(self.conversation) as joined:
                 witnesses = await self._gather(joined)
                 try:
-                    self._call = self._make(joined, witnesses)
-                    async with watching(joined.agent.progress, partial(self._take, witnesses)):
-                        await self._call.run()
+                    with Screen(joined, self.tell) as self.screen:
+                        await self._talk(joined, witnesses)
                 finally:
-                    await witnesses.aclose(self._ending or Ending.FAILED)
+                    await witnesses.aclose(self.ending or Ending.FAILED)
         except StoreError as error:
             self._fail("store", f"the conversation cannot be kept: {error}")
         except Exception as error:  # noqa: BLE001 - a task's boundary: a call that fails fails alone
-            _log.exception("a call failed")
-            self._fail("internal", f"the call failed ({type(error).__name__}); the server's log says where")
-        finally:
-            self._close()
+            self._fail_unknown(error)
+
+    async def _talk(self, joined: Conversation, witnesses: Witnesses) -> None:
+        self._call = self._make(joined, witnesses)
+        async with watching(joined.agent.progress, partial(self._take, witnesses)):
+            await self._call.run()
+
+    async def _walk(self) -> None:
+        try:
+            await self.leg.run()
+        except Exception as error:  # noqa: BLE001 - a task's boundary: a call that fails fails alone
+            self._fail_unknown(error)
+            self._microphone.hang_up()
 
     def end(self, ending: Ending) -> None:
         """End the call. Idempotent."""
-        self._ending = self._ending or ending
-        self._caller.hang_up()
+        self.ending = self.ending or ending
+        self._microphone.hang_up()
 
     async def _gather(self, joined: Conversation) -> Witnesses:
-        premises, settings = self._premises, self._premises.settings
+        premises, settings = self.premises, self.premises.settings
         heading = Heading(
             conversation=self.conversation,
             pipeline=settings.pipeline,
@@ -173,7 +194,7 @@ class LiveCall:
         )
 
     def _make(self, joined: Conversation, witnesses: Witnesses) -> Call:
-        premises = self._premises
+        premises = self.premises
         engines = premises.house.engines()
         self._activity = engines.activity
 
@@ -183,49 +204,49 @@ class LiveCall:
 
         return Call(
             clock=premises.clock,
-            caller=witnesses.caller(self._caller),
-            output=witnesses.output(self._output),
+            caller=witnesses.caller(self._microphone),
+            output=witnesses.output(self.leg.output),
             pipeline=partial(
                 Cascade,
                 engines=engines,
                 responder=GloveResponder(joined.agent, premises.clock),
                 settings=premises.house.cascade_settings(
-                    premises.settings, turn_taking=self._mode, start_muted=self._start.muted
+                    premises.settings, turn_taking=self.mode, start_muted=self._terms.muted
                 ),
-                probe=witnesses.probe(self._probe),
+                probe=witnesses.probe(self._meter.judge),
             ),
             tell=tell,
         )
 
     def _begun(self) -> None:
-        self._heard.set()
-        if self._line is None and self._call is not None:
+        self.hearing.set()
+        if not self.leg.attached and self._call is not None:
             self._call.suspend()
         for event in self._telling.begin():
             self.tell(event)
+        self.leg.begin()
+
+    def _fail_unknown(self, error: Exception) -> None:
+        _log.error("a call failed", exc_info=error)
+        self._fail("internal", f"the call failed ({type(error).__name__}); the server's log says where")
 
     def _fail(self, code: str, message: str) -> None:
-        self._ending = Ending.FAILED
+        self.ending = Ending.FAILED
         self.tell(Failure(code=code, message=message))
 
-    def _close(self) -> None:
-        ending = self._ending = self._ending or Ending.HUNG_UP
-        self._stop_waiting()
+    async def _close(self) -> None:
+        ending = self.ending = self.ending or Ending.HUNG_UP
+        self.stop_waiting()
         self.tell(CallEnded(reason=ending.value))
-        line, self._line = self._line, None
-        if line is not None:
-            if not self._heard.is_set():  # it waits to be greeted
-                self._catch_up(line, 0)
-            self.stream.drop(line)
-            line.close(ending.close, ending.value)
+        await self.leg.aclose(ending)
         self.stream.close()
         self._call = None
-        self._heard.set()
+        self.hearing.set()
 
     @property
     def controls(self) -> Call | None:
         """What the call is steered by; ``None`` before it hears."""
-        return self._call if self._heard.is_set() else None
+        return self._call if self.hearing.is_set() else None
 
     @property
     def state(self) -> AgentState:
@@ -233,130 +254,88 @@ class LiveCall:
         return self._telling.state
 
     @property
+    def attached(self) -> bool:
+        """Whether the caller is there, and not only awaited."""
+        return self.leg.attached
+
+    @property
     def muted(self) -> bool:
         """Whether the caller is not listened to."""
         return (call := self.controls) is not None and call.muted
 
-    # ----------------------------------------------------------------------------------------------------- its client
+    # ----------------------------------------------------------------------------------------------------- its caller
 
-    @property
-    def attached(self) -> bool:
-        """Whether a client is connected."""
-        return self._line is not None
+    def greeting(self, *, resumed: bool) -> CallReady:
+        """Make the first event on every connection.
 
-    def attach(self, line: Line, start: Start) -> None:
-        """Talk to a client from now on; it is greeted when it waits for :meth:`ready`.
-
-        Raises:
-            LineRefusedError: there is one already, or this one differs in what cannot change in mid-call.
+        Args:
+            resumed: whether the call was there already.
         """
-        if self._line is not None:
-            raise LineRefusedError(CloseCode.TAKEN, "taken", "this conversation's call has a client already")
-        if start.pauses != self._output.can_pause or start.mode not in (None, self._mode.value):
-            raise LineRefusedError(
-                CloseCode.NOT_UNDERSTOOD, "bad_message", "a call goes on with the `mode` and `pauses` it began with"
-            )
-        self._stop_waiting()
-        self._line = line
-        self._start = start
-
-    async def ready(self) -> None:
-        """Wait until the call hears, then greet the client and tell it what it missed."""
-        resumed = self._heard.is_set()
-        await self._heard.wait()
-        line, call = self._line, self._call
-        if line is None or call is None:
-            return
-        line.offer(self.stream.aside(self._greeting(call, resumed=resumed)))
-        self._catch_up(line, self._start.after if resumed else 0)
-        self.stream.add(line)
-        self._show()
-        self._output.connect(line)
-        if resumed:
-            if self._start.after is None:
-                self._onlooker.tell_again()
-            if self._start.muted not in (None, call.muted):
-                call.mute() if self._start.muted else call.unmute()
-            call.restore()
-
-    def detach(self, line: Line) -> None:
-        """The client is gone: wait for it a while, and be silent meanwhile. Idempotent."""
-        if self._line is not line:
-            return
-        self._line = None
-        self.stream.drop(line)
-        self._output.connect(None)
-        if self._ending is not None:
-            return
-        grace_s = self._premises.settings.grace_s
-        if grace_s <= 0:
-            self.end(Ending.DISCONNECTED)
-            return
-        if (call := self.controls) is not None:
-            call.suspend()
-            if self._mode is TurnTaking.MANUAL:
-                call.mute()
-        clock = self._premises.clock
-        self._grace = clock.call_at(clock.now() + grace_s, self.end, Ending.DISCONNECTED)
-
-    def _greeting(self, call: Call, *, resumed: bool) -> CallReady:
-        settings = self._premises.settings
+        settings = self.premises.settings
         return CallReady(
             conversation=self.conversation,
             resumed=resumed,
             pipeline=settings.pipeline,
             agent=settings.agent,
-            model=self._premises.conversations.model,
+            model=self.premises.conversations.model,
             stt=settings.stt,
             tts=settings.tts,
-            hears=self._start.rate,
-            speaks=self._output.rate,
-            mode=self._mode.value,
-            muted=call.muted,
+            hears=self.leg.hears,
+            speaks=self.leg.output.rate,
+            mode=self.mode.value,
+            muted=self.muted,
         )
 
-    def _catch_up(self, line: Line, after: int | None) -> None:
-        if after is None:
-            return
+    def missed(self, after: int) -> list[Told]:
+        """Give what was told behind a number, and say so if some of it is lost."""
+        told = self.stream.since(after)
         if self.stream.missed(after):
             lost = Failure(code="missed", message=f"some events after number {after} are kept no more")
-            line.offer(self.stream.aside(lost))
-        for told in self.stream.since(after):
-            line.offer(told)
+            told.insert(0, self.stream.aside(lost))
+        return told
 
-    def _show(self) -> None:
-        """Show slots to a client that can; a screen stays for as long as the call, for its client may come back."""
-        if self._start.screen and self._display is None and self._joined is not None:
-            self._display = self._screens.enter_context(self._joined.screen())
-            self._screens.callback(self._display.add_listener(lambda slots: self.tell(screen(slots))))
-        if self._display is not None and self._display.slots:
-            self.tell(screen(self._display.slots))
+    def tell_again(self) -> None:
+        """Tell how goals and forms stand: somebody came who has not been told."""
+        self._onlooker.tell_again()
 
-    def _stop_waiting(self) -> None:
+    def wait_for_caller(self, seconds: float) -> None:
+        """Nobody is there: be silent, and end the call when nobody comes. A button that was pressed is let go."""
+        self.stop_waiting()
+        if self.ending is not None:
+            return
+        if seconds <= 0:
+            self.end(Ending.DISCONNECTED)
+            return
+        if (call := self.controls) is not None:
+            call.suspend()
+            if self.mode is TurnTaking.MANUAL:
+                call.mute()
+        clock = self.premises.clock
+        self._grace = clock.call_at(clock.now() + seconds, self.end, Ending.DISCONNECTED)
+
+    def stop_waiting(self) -> None:
+        """Somebody is there; :meth:`~pipelines.call.Call.restore` lets the agent go on. Idempotent."""
         if self._grace is not None:
             self._grace.cancel()
             self._grace = None
 
-    # ---------------------------------------------------------------------------------------------- what comes from it
-
     def hear(self, frame: Frame) -> None:
         """Take the caller's audio; before the call hears, it is lost."""
         if self._activity is not None:
-            self._premises.rounds.hear(self._activity, frame, self._caller.take)
+            self.premises.rounds.hear(self._activity, frame, self._microphone.take)
 
     def obey(self, command: Command) -> None:
-        """Do what the client says."""
+        """Do what the caller says. What is for the leg alone is none of the call's business."""
         match command:
-            case Played():
-                self._output.acknowledge(command)
             case HangUp():
                 self.end(Ending.HUNG_UP)
             case ResolveSlot() | RejectSlot():
-                self._answer(command)
+                if self.screen is not None:
+                    self.screen.answer(command)
             case Mute() | Unmute() | CommitTurn() | Say() | Interrupt():
                 self._steer(command)
-            case Start():
-                pass  # a line says it once, to get here
+            case Start() | Played():
+                pass
             case _:
                 assert_never(command)
 
@@ -377,18 +356,6 @@ class LiveCall:
             case _:
                 assert_never(command)
 
-    def _answer(self, command: ResolveSlot | RejectSlot) -> None:
-        if self._display is None:
-            self.tell(Failure(code="bad_message", message="there is no screen; `start` with `screen` to have one"))
-            return
-        try:
-            if isinstance(command, ResolveSlot):
-                self._display.resolve(command.slot, command.value)
-            else:
-                self._display.reject(command.slot, command.reason)
-        except AnswerError as error:
-            self.tell(Failure(code="bad_answer", message=str(error)))
-
     # ------------------------------------------------------------------------------------------------ what goes to it
 
     def tell(self, event: ClientEvent) -> None:
@@ -404,16 +371,5 @@ class LiveCall:
         self._onlooker.take(kind, stands)
 
     def _told(self, event: CallEvent) -> None:
-        for told in self._telling.feed(event, self._premises.clock.now()):
+        for told in self._telling.feed(event, self.premises.clock.now()):
             self.tell(told)
-
-    def _order_playout(self, order: Order, epoch: int) -> None:
-        self.tell(PlayoutOrdered(order=order, epoch=epoch))
-
-    def _probe(self, at: float, probability: float) -> None:
-        self._probability = max(self._probability, probability)
-        now = self._premises.clock.now()
-        if now - self._level_at >= LEVEL_EVERY_S:
-            self._level_at = now
-            probability, self._probability = self._probability, 0.0
-            self.tell(LevelHeard(level=round(self._caller.level(), 4), probability=round(probability, 3)))

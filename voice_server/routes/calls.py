@@ -10,9 +10,10 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, Field
 
 from pipelines.call import Call
-from voice_server.calls import Held
 from voice_server.clients.events import AgentState
 from voice_server.ending import Ending
+from voice_server.leg import Transport
+from voice_server.live import LiveCall
 from voice_server.routes.body import bounded
 from voice_server.routes.problem import Refused, refusals
 from voice_server.service import Running
@@ -30,9 +31,10 @@ class CallShown(BaseModel):
 
     id: str
     conversation: str
+    transport: Transport = Field(description="by what it comes")
     since: datetime
     state: AgentState
-    attached: bool = Field(description="whether its client is connected, or awaited")
+    attached: bool = Field(description="whether its caller is there, or awaited")
     muted: bool
 
 
@@ -51,14 +53,14 @@ class Narration(BaseModel):
 
 def _found(
     call: Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="the call's id")], running: Running
-) -> Held:
+) -> LiveCall:
     found = running.calls.find(call)
     if found is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found", "there is no such call, or it is over")
     return found
 
 
-_Found = Annotated[Held, Depends(_found)]
+_Found = Annotated[LiveCall, Depends(_found)]
 
 
 def _controls(call: _Found) -> Call:
@@ -112,10 +114,11 @@ async def hang_up(call: _Found) -> None:
     call.end(Ending.ENDED)
 
 
-def _show(call: Held) -> CallShown:
+def _show(call: LiveCall) -> CallShown:
     return CallShown(
         id=call.id,
         conversation=call.conversation,
+        transport=call.leg.transport,
         since=call.since,
         state=call.state,
         attached=call.attached,

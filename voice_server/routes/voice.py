@@ -6,8 +6,8 @@ from fastapi import APIRouter, WebSocket
 
 from voice_server.clients.commands import Start
 from voice_server.guard import fits, offered_key
-from voice_server.live import LiveCall
 from voice_server.service import Front, NotReadyError, Readiness
+from voice_server.transports.websocket.leg import SocketLeg
 from voice_server.transports.websocket.line import Line, LineRefusedError
 from voice_server.transports.websocket.session import CloseCode
 
@@ -21,7 +21,7 @@ async def voice(socket: WebSocket) -> None:
     """Hold a call, or go on with one."""
     front: Front = socket.app.state.front
 
-    def answer(start: Start, line: Line) -> LiveCall:
+    def answer(start: Start, line: Line) -> SocketLeg:
         if not fits(front.settings.key, start.key or offered_key(socket)):
             raise LineRefusedError(
                 CloseCode.UNAUTHORIZED, "unauthorized", "the key is missing or wrong; send it with `start`"
