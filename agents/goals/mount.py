@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from agents.core.abort import AbortSignal
-from agents.core.errors import DefinitionError
 from agents.core.glove import Glove
 from agents.core.selection import ToolSelection
 from agents.facts.preparation.render import render_preparation
@@ -79,8 +78,8 @@ def use_goal_runner(
         ToolSelectionError: the selection names a tool there is not; nothing was mounted.
         DefinitionError: a tool of such a name is there already, or the agent is to prepare its own goals.
     """
-    if preparation is not None and preparation.preparer.agent is glove:
-        raise DefinitionError("an agent cannot prepare its own goals; give the preparation an agent of its own")
+    if preparation is not None:
+        preparation.preparer.serve(glove)
 
     async def follow(status: ProgramStatus) -> None:
         changed()

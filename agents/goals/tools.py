@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.core.messages import ToolResultData
 from agents.core.tools import Tool, ToolContext
+from agents.facts.preparation.render import preparation_data
 from agents.goals.definition import GoalProgram, Key, Reason
 from agents.goals.errors import GoalError, GoalPostCommitError
 from agents.goals.record import Entry
@@ -57,15 +59,16 @@ class Revise(_Input):
 
 def goal_tools(runner: GoalRunner) -> tuple[Tool, ...]:
     """Make the five tools that work on a runner's goals."""
+    changed = partial(_changed, runner)
 
     async def status(_: Nothing, ctx: ToolContext) -> Any:
-        return status_data(await runner.status())
+        return _shown(runner, await runner.status())
 
     async def start(given: Start, ctx: ToolContext) -> Any:
-        return await _changed(lambda: runner.start(given.program, given.reason))
+        return await changed(lambda: runner.start(given.program, given.reason))
 
     async def update(given: Update, ctx: ToolContext) -> Any:
-        return await _changed(
+        return await changed(
             lambda: runner.update(
                 given.goalKey,
                 completed=given.completed,
@@ -78,7 +81,7 @@ def goal_tools(runner: GoalRunner) -> tuple[Tool, ...]:
         )
 
     async def revise(given: Revise, ctx: ToolContext) -> Any:
-        return await _changed(lambda: runner.revise(given.program, if_version=given.ifVersion, reason=given.reason))
+        return await changed(lambda: runner.revise(given.program, if_version=given.ifVersion, reason=given.reason))
 
     async def history(_: Nothing, ctx: ToolContext) -> Any:
         return {"history": [_entry_data(entry) for entry in await runner.history()]}
@@ -117,11 +120,16 @@ def goal_tools(runner: GoalRunner) -> tuple[Tool, ...]:
     )
 
 
-async def _changed(change: Callable[[], Awaitable[ProgramStatus]]) -> Any:
+def _shown(runner: GoalRunner, status: ProgramStatus | None) -> dict[str, Any]:
+    """How the goals stand, with what facts say of them."""
+    return {**status_data(status), **preparation_data(runner.prepared)}
+
+
+async def _changed(runner: GoalRunner, change: Callable[[], Awaitable[ProgramStatus]]) -> Any:
     try:
-        return status_data(await change())
+        return _shown(runner, await change())
     except GoalPostCommitError as exc:
-        data = {"committed": True, "status": status_data(exc.status)}
+        data = {"committed": True, "status": _shown(runner, exc.status)}
         return ToolResultData(status="error", message=str(exc), data=data)
     except GoalError as exc:
         return ToolResultData(status="error", message=str(exc), data={})

@@ -7,26 +7,29 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from agents.core.abort import AbortSignal
-from agents.core.errors import AbortError, DefinitionError
+from agents.core.errors import AbortError, DefinitionError, StoreError
 from agents.core.glove import Glove
 from agents.core.messages import ToolResultData
 from agents.core.tools import Tool, ToolContext
 from agents.facts.canonical import canonical
-from agents.facts.errors import FactError
+from agents.facts.errors import FactConflictError, FactError
 from agents.facts.preparation.judgement import judge, refuse
 from agents.facts.preparation.requirement import Report, Requirement, Submission
 from agents.facts.record import ClaimState, FactScope, FactState
 from agents.facts.store import FactStore
 
 __all__ = ["SUBMIT_TOOL", "Committed", "FactPreparation"]
+
+logger = logging.getLogger(__name__)
 
 SUBMIT_TOOL = "submit_preparation"
 
@@ -118,6 +121,16 @@ class FactPreparation:
         self.agent = agent
         self._new_id = new_id
         self._lock = asyncio.Lock()
+        self._served: WeakSet[Glove] = WeakSet()
+
+    def serve(self, glove: Glove) -> None:
+        """Prepare for an agent, which is another than the one that reads the facts; also when that is changed later.
+
+        Raises:
+            DefinitionError: it is the same.
+        """
+        self._served.add(glove)
+        self._refuse_own()
 
     async def run(
         self,
@@ -141,8 +154,10 @@ class FactPreparation:
 
         Raises:
             AbortError: the signal was set; nothing was committed.
+            DefinitionError: the agent may not read these facts; nothing was committed.
             Exception: what ``commit`` raises.
         """
+        self._refuse_own()
         if self.agent is None or not requirements:
             return (await commit(None)).value
         async with self._lock:
@@ -152,8 +167,16 @@ class FactPreparation:
             if report.claims:
                 await self.facts.change(lambda now: _with_claims(now, report))
             committed = await commit(report)
-            await self._accept(committed.accepted)
+            try:
+                await self._accept(committed.accepted)
+            except (FactConflictError, StoreError) as exc:
+                # It is saved who took them over: the next preparation repairs it.
+                logger.warning("claims could not be marked as accepted yet: %s", type(exc).__name__)
             return committed.value
+
+    def _refuse_own(self) -> None:
+        if self.agent is not None and self.agent in self._served:
+            raise DefinitionError("an agent cannot prepare its own work; give the preparation an agent of its own")
 
     async def _report(
         self,
@@ -175,7 +198,8 @@ class FactPreparation:
         except Exception as exc:  # noqa: BLE001 - a model that fails prepares nothing; the conversation goes on
             reason = str(exc) if isinstance(exc, FactError) else type(exc).__name__
             return refuse(requirements, state, f"the preparation failed: {reason}")
-        return judge(consumer, requirements, submission.proposals, state)
+        # By the facts of now: one that was corrected while the agent read proves nothing any more.
+        return judge(consumer, requirements, submission.proposals, await self.facts.inspect())
 
     async def _bind(self, agent: Glove) -> _Bound:
         """Make an agent the preparer of this scope, unless it is another's: by what it was told, also before a restart.

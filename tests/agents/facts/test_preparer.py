@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from agents.core.abort import AbortSignal
-from agents.core.errors import AbortError, DefinitionError, ModelError
+from agents.core.errors import AbortError, DefinitionError, ModelError, StoreError
 from agents.core.glove import Glove
 from agents.facts.adapter import MemoryFacts
 from agents.facts.preparation.preparer import SUBMIT_TOOL, Committed, FactPreparation
 from agents.facts.preparation.requirement import Report, Requirement, Rule
-from agents.facts.record import ClaimState, FactScope
+from agents.facts.record import ClaimState, FactScope, FactState
 from agents.facts.store import FactStore
 from agents.models.scripted import ScriptedCall, ScriptedModel, ScriptedResponse
 from tests.agents.core.scenes import echo, talking
@@ -131,6 +131,20 @@ async def test_an_acceptance_that_was_lost_is_repaired_without_a_second_claim() 
     assert claim.state is ClaimState.PROPOSED
     await _run(preparation, accepted_claim_ids=[claim.id])
     assert [known.state for known in (await preparation.facts.inspect()).claims] == [ClaimState.ACCEPTED]
+
+
+async def test_what_was_taken_over_stays_so_when_it_cannot_be_acknowledged() -> None:
+    class Failing(MemoryFacts):
+        async def save(self, scope: FactScope, state: FactState) -> bool:
+            if any(claim.state is ClaimState.ACCEPTED for claim in state.claims):
+                raise StoreError("the disk is full")
+            return await super().save(scope, state)
+
+    preparation, _ = _preparing([_found()], "Done.", store=facts(Failing()))
+    await preparation.facts.record(fact("To Lisbon."), operation_id="op1")
+    report = await _run(preparation)
+    assert report is not None
+    assert [decision.value for decision in report.applied()] == ["Lisbon"]
 
 
 async def test_two_consumers_have_claims_of_their_own_on_the_same_fact() -> None:

@@ -170,6 +170,18 @@ async def test_an_agent_is_shown_what_was_prepared_and_what_is_to_be_confirmed()
     assert "plan/route: confirmation — The facts say so" in shown
 
 
+async def test_tools_tell_what_facts_say_of_goals() -> None:
+    preparation, _ = _preparation(*_finds(1), *_finds(2, _proposal("plan/route", strength="confirmation")))
+    glove, _ = talking([ScriptedCall(name="glove_goal_status")], "To Lisbon, is that right?")
+    mounted = use_goal_runner(glove, MemoryGoals(), scope=SCOPE, preparation=preparation)
+    await mounted.runner.start(TRIP)
+    await _learn(preparation, "Nairobi to Lisbon.")
+    await glove.process_request("Hello")
+    (result,) = [one.result for message in await glove.store.get_messages() for one in message.tool_results]
+    assert result.data["program"] == "trip"
+    assert result.data["preparation"]["requirements"][0]["status"] == "confirmation"
+
+
 def test_an_agent_does_not_prepare_its_own_goals() -> None:
     glove, _ = talking()
     preparation = GoalPreparation(preparer=FactPreparation(facts(scope=_SUBJECT), agent=glove), rule=_rule)
