@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from agents.forms.adapter import FormAdapter, commit_between
 from agents.forms.errors import FormConflictError, FormNotFoundError
@@ -54,7 +54,7 @@ def _instance(instance_id: str = "form_1", *, subject: str = "s", form: str = "f
     )
 
 
-def _answer(seq: int, written: str | None = '"A"', **more: str) -> Revision:
+def _answer(seq: int, written: str | None = '"A"', **more: Any) -> Revision:
     return Revision(seq=seq, at=NOW, provenance=BY, written=written, **more)
 
 
@@ -92,13 +92,17 @@ async def what_is_kept_comes_back_whole(opened: OpenForms) -> None:
             _answer(3, None, skipped="none\x00"),
             _answer(4, None),
             _answer(5, "true", fingerprint="f" * 32),
+            _answer(6, "2", claim_id="claim_1", fulfills=("field", "step")),
             cursor=-1,
         ),
         status=InstanceStatus.AWAITING,
         version=3,
-        revision_seq=5,
+        revision_seq=6,
         occurrences={"field:a": 1},
-        dispatches={"form_1:form:1": _dispatch(DispatchStatus.FAILED, error="No.\x00")},
+        dispatches={
+            "form_1:form:1": _dispatch(DispatchStatus.FAILED, error="No.\x00"),
+            "form_1:field:b:1": _dispatch(DispatchStatus.OK, claim_id="claim_1"),
+        },
         pending={"b10": batch, "b2": batch},
         blocked_on="book",
         open_step="two",

@@ -84,7 +84,16 @@ def advance(
         reached = any(_checkpoints(form, rose))
     instance = replace(instance, version=edited.version + 1, updated_at=at)
     batch_id = None
-    if hooks := tuple(hook for hook in rising if hook in form.executors):
+    claims = _fulfilled(evaluation)
+    receipts = {
+        _key(instance, hook, edited.occurrences): Dispatch(
+            hook_id=hook, status=DispatchStatus.OK, attempts=0, at=at, claim_id=claims[hook]
+        )
+        for hook in rising
+        if hook in form.executors and hook in claims
+    }
+    instance = replace(instance, dispatches={**instance.dispatches, **receipts})
+    if hooks := tuple(hook for hook in rising if hook in form.executors and hook not in claims):
         batch_id = f"b{instance.version}"
         batch = Batch(hooks=hooks, cursors=_cursors(edited), occurrences=edited.occurrences, round=round)
         instance = replace(instance, pending={**instance.pending, batch_id: batch})
@@ -148,17 +157,15 @@ def resolve(
     error: str | None,
     values: Mapping[str, Any],
     stamp: Stamp,
-) -> Outcome:
+) -> Instance:
     """Settle a checkpoint from outside: its executor does not run again, and whoever still runs it is not heard.
 
     Raises:
         FormNotFoundError: there is no such checkpoint.
-        FormDefinitionError: a condition raised.
     """
     if checkpoint not in form.checkpoints:
         raise FormNotFoundError(f"form {form.id!r} has no checkpoint {checkpoint!r}; it has {_list(form.checkpoints)}")
     hook = checkpoint_hook(checkpoint)
-    before = _sound(form, instance)
     pending = {
         batch_id: replace(batch, hooks=tuple(one for one in batch.hooks if one != hook))
         for batch_id, batch in instance.pending.items()
@@ -180,9 +187,7 @@ def resolve(
         blocked_on=None if matches else instance.blocked_on,
         status=InstanceStatus.ACTIVE if matches else instance.status,
     )
-    if values:
-        edited = fill(form, edited, values, stamp).instance
-    return advance(form, before, edited, at=stamp.at)
+    return fill(form, edited, values, stamp).instance if values else edited
 
 
 def abandon(instance: Instance, reason: str, *, at: datetime) -> Instance:
@@ -232,7 +237,27 @@ def as_seen_by(instance: Instance, batch: Batch) -> Instance:
 
 def dispatch_key(instance: Instance, batch: Batch, hook: str) -> str:
     """The idempotency key of a hook in a batch."""
-    return f"{instance.id}:{hook}:{batch.occurrences.get(hook, 0) + 1}"
+    return _key(instance, hook, batch.occurrences)
+
+
+def _key(instance: Instance, hook: str, occurrences: Mapping[str, int]) -> str:
+    return f"{instance.id}:{hook}:{occurrences.get(hook, 0) + 1}"
+
+
+def _fulfilled(now: Evaluation) -> dict[str, str]:
+    """The hooks that need not run, because evidence in force proves done what they would do; with its claim.
+
+    Of fields and steps only: a checkpoint is reached, whatever is known.
+    """
+    found: dict[str, str] = {}
+    for state in now.fields.values():
+        revision = state.revision
+        if state.status is FieldStatus.FILLED and revision is not None and revision.claim_id is not None:
+            if "field" in revision.fulfills:
+                found[field_hook(state.field.id)] = revision.claim_id
+            if "step" in revision.fulfills:
+                found[step_hook(state.field.step)] = revision.claim_id
+    return found
 
 
 def _taken_over(form: Form[Any], instance: Instance) -> Instance:

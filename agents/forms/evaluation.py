@@ -5,7 +5,7 @@ Above: ``engine`` compares two evaluations; ``view`` shows one. Below: ``gates``
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -62,6 +62,8 @@ class Evaluation:
     fields: Mapping[str, FieldState] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     steps_complete: frozenset[str] = frozenset()
+    steps_closed: frozenset[str] = frozenset()
+    """Ids of steps whose condition is not true: they are not asked yet."""
     checkpoints: frozenset[str] = frozenset()
     """Ids of checkpoints whose condition is true."""
     fired: frozenset[str] = frozenset()
@@ -122,11 +124,17 @@ class _Evaluating:
         steps_complete = frozenset(
             step.id for step in self._form.steps if all(_resolved(states[field.id]) for field in step.fields)
         )
-        open_step = self._open(steps_complete, gates)
+        steps_closed = frozenset(
+            step.id
+            for step in self._form.steps
+            if step.notes.when is not None and not gates.ask(step.id, step.notes.when)
+        )
+        open_step = self._open(steps_complete, steps_closed)
         return Evaluation(
             fields=states,
             values=gates.values,
             steps_complete=steps_complete,
+            steps_closed=steps_closed,
             checkpoints=checkpoints,
             fired=self._fired,
             complete=len(steps_complete) == len(self._form.steps),
@@ -205,19 +213,13 @@ class _Evaluating:
         problems = self._judged[field.id].problems
         return (FieldStatus.INVALID if problems else FieldStatus.FILLED), problems
 
-    def _open(self, complete: frozenset[str], gates: Gates) -> Step | None:
+    def _open(self, complete: frozenset[str], closed: frozenset[str]) -> Step | None:
         if self._instance.open_step is not None:
             step = self._form.step(self._instance.open_step)
             if step is not None:
                 return step
-        return next(self._candidates(complete, gates), None)
-
-    def _candidates(self, complete: frozenset[str], gates: Gates) -> Iterator[Step]:
         incomplete = [step for step in self._form.steps if step.id not in complete]
-        for step in incomplete:
-            if step.notes.when is None or gates.ask(step.id, step.notes.when):
-                yield step
-        yield from incomplete
+        return next((step for step in incomplete if step.id not in closed), next(iter(incomplete), None))
 
 
 def _resolved(state: FieldState) -> bool:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from agents.core.abort import AbortSignal
 from agents.core.errors import StoreError
 from agents.forms.adapter import FormAdapter, apply_commit, commit_between
 from agents.forms.definition import Form
 from agents.forms.dispatch import Dispatcher, Surroundings
-from agents.forms.engine import Outcome, conclude, migrate
+from agents.forms.engine import Outcome, advance, conclude, migrate, start
 from agents.forms.errors import (
     FormConflictError,
     FormError,
@@ -22,11 +23,12 @@ from agents.forms.errors import (
     FormPostCommitError,
 )
 from agents.forms.evaluation import Evaluation, evaluate
+from agents.forms.preparation import Adopt, FormPreparation, Prefill
 from agents.forms.record import Instance, InstanceStatus, Provenance
 from agents.forms.registry import FormRegistry
 from agents.forms.writes import Stamp
 
-__all__ = ["RETRIES", "Decide", "Instances", "Opened", "Saved"]
+__all__ = ["RETRIES", "Edit", "Instances", "Opened", "Saved"]
 
 RETRIES = 3
 """How often a write is decided anew when others write to the same instance in between."""
@@ -59,8 +61,8 @@ class Saved:
     """Hooks whose executors failed in what followed."""
 
 
-Decide: TypeAlias = Callable[[Opened], Outcome]
-"""Decides a change; called again on what somebody else made of the instance meanwhile."""
+Edit: TypeAlias = Callable[[Opened], Instance]
+"""Makes a change; called again on what somebody else made of the instance meanwhile."""
 
 
 class Instances:
@@ -72,6 +74,10 @@ class Instances:
         subject: whose they are; asked anew each time.
         now: dates what is written.
         told: told of each state that was saved.
+        preparation: which questions facts may answer.
+
+    Attributes:
+        prefill: answers them.
     """
 
     def __init__(
@@ -82,12 +88,14 @@ class Instances:
         subject: Callable[[], str],
         now: Callable[[], datetime],
         told: Callable[[Opened], None],
+        preparation: FormPreparation | None = None,
     ) -> None:
         self._registry = registry
         self._adapter = adapter
         self._subject = subject
         self._now = now
         self._told = told
+        self.prefill = Prefill(preparation, now)
         self._dispatcher = Dispatcher(adapter, now)
         self._running: set[tuple[str, str]] = set()
         """Batches that run in this process, which are not to be resumed."""
@@ -106,29 +114,46 @@ class Instances:
             instance = await self._brought_up(form, instance)
         return self._evaluated(form, instance)
 
-    async def create(self, form: Form[Any], outcome: Outcome, around: Surroundings) -> Saved:
+    async def create(self, form: Form[Any], instance: Instance, around: Surroundings) -> Saved:
         """Keep a new instance, and let follow what follows."""
-        await self._adapter.create(outcome.instance)
-        return await self._follow(form, outcome, around)
 
-    async def change(self, instance_id: str | None, decide: Decide, around: Surroundings) -> Saved:
-        """Change an instance, and let follow what follows.
+        async def save(adopt: Adopt) -> Outcome:
+            outcome = start(adopt(form, instance), form)
+            await self._adapter.create(outcome.instance)
+            return outcome
+
+        return await self._follow(form, await self.prefill.save(form, instance, save), around)
+
+    async def change(
+        self,
+        instance_id: str | None,
+        edit: Edit,
+        around: Surroundings,
+        *,
+        at: datetime,
+        signal: AbortSignal | None = None,
+    ) -> Saved:
+        """Change an instance, with what facts say by now, and let follow what follows.
+
+        Args:
+            instance_id: which.
+            edit: makes the change; facts alone may change something when it changes nothing.
+            around: what executors find.
+            at: dates the change.
+            signal: stops it before it is saved.
 
         Raises:
             FormError: the change cannot be; nothing was changed.
             FormPostCommitError: the change was saved, and what was to follow failed.
         """
         opened = await self.open(instance_id)
-        for left in range(RETRIES, -1, -1):
-            outcome = decide(opened)
-            try:
-                saved = await self._save(opened.instance, outcome)
-                break
-            except FormConflictError:
-                if not left:
-                    raise
-                opened = await self.open(opened.instance.id)
-        return await self._follow(opened.form, saved, around)
+        return await self._follow(opened.form, await self._prefilled(opened, edit, at=at, signal=signal), around)
+
+    async def close(self, instance_id: str | None, edit: Edit) -> Saved:
+        """Change an instance so that nothing follows, and nobody fills anything in any more."""
+        opened = await self.open(instance_id)
+        outcome = await self._commit(opened, lambda now: Outcome(instance=edit(now), evaluation=now.now))
+        return await self._follow(opened.form, outcome, Surroundings())
 
     async def resume(self, around: Surroundings) -> None:
         """Run executors that rose before and have not all run: their process ended, or the work was stopped.
@@ -169,6 +194,9 @@ class Instances:
         return self._latest
 
     def _tell(self, form: Form[Any], outcome: Outcome) -> None:
+        known = None if self._latest is None else self._latest.instance
+        if known is not None and (known.id, known.version) == (outcome.instance.id, outcome.instance.version):
+            return  # Nothing was changed.
         self._latest = Opened(form=form, instance=outcome.instance, now=outcome.evaluation)
         self._told(self._latest)
 
@@ -182,29 +210,72 @@ class Instances:
             return await self._adapter.get(instance.id) or instance
         return apply_commit(instance, commit)
 
+    async def _prefilled(
+        self, opened: Opened, edit: Edit, *, at: datetime, signal: AbortSignal | None = None
+    ) -> Outcome:
+        """Save a change, with what facts answer in it."""
+
+        async def save(adopt: Adopt) -> Outcome:
+            def decide(now: Opened) -> Outcome:
+                edited = adopt(now.form, edit(now))
+                if edited is now.instance:
+                    return Outcome(instance=edited, evaluation=now.now)
+                return advance(now.form, now.now, edited, at=at)
+
+            return await self._commit(opened, decide)
+
+        return await self.prefill.save(opened.form, edit(opened), save, signal)
+
+    async def _commit(self, opened: Opened, decide: Callable[[Opened], Outcome]) -> Outcome:
+        """Save what is decided, and decide anew when somebody else was first; what changes nothing is not saved."""
+        for left in range(RETRIES, -1, -1):
+            outcome = decide(opened)
+            if outcome.instance is opened.instance:
+                break
+            try:
+                return await self._save(opened.instance, outcome)
+            except FormConflictError:
+                if not left:
+                    raise
+                opened = await self.open(opened.instance.id)
+        return outcome
+
     async def _save(self, before: Instance, outcome: Outcome) -> Outcome:
         commit = commit_between(before, outcome.instance)
         await self._adapter.commit(before.id, commit, if_version=before.version)
         return replace(outcome, instance=apply_commit(before, commit))
 
     async def _follow(self, form: Form[Any], first: Outcome, around: Surroundings) -> Saved:
-        """Run what rose, and what rises from that, until nothing does."""
+        """Run what rose, fill in what opened up, and what follows from that, until nothing does."""
         outcome = first
         failed: list[str] = []
         self._tell(form, first)
-        while outcome.batch_id is not None:
-            mark = (outcome.instance.id, outcome.batch_id)
-            self._running.add(mark)
+        while True:
             try:
-                ran = await self._dispatcher.run(form, outcome.instance, outcome.instance.pending[mark[1]], around)
-                failed += ran.failed
-                outcome = await self._conclude(form, outcome, mark[1], ran.effects)
+                if outcome.batch_id is not None:
+                    outcome = await self._run(form, outcome, outcome.batch_id, around, failed)
+                elif self.prefill.opened_up(form, outcome.instance, outcome.evaluation):
+                    opened = await self.open(outcome.instance.id)
+                    outcome = await self._prefilled(opened, lambda now: now.instance, at=self._now())
+                else:
+                    break
             except (FormError, StoreError) as exc:
                 raise FormPostCommitError(outcome.instance, exc) from exc
-            finally:
-                self._running.discard(mark)
             self._tell(form, outcome)
         return Saved(form=form, instance=outcome.instance, now=outcome.evaluation, first=first, failed=tuple(failed))
+
+    async def _run(
+        self, form: Form[Any], outcome: Outcome, batch_id: str, around: Surroundings, failed: list[str]
+    ) -> Outcome:
+        """Run a batch and save what its executors want; those that failed are added to a list."""
+        mark = (outcome.instance.id, batch_id)
+        self._running.add(mark)
+        try:
+            ran = await self._dispatcher.run(form, outcome.instance, outcome.instance.pending[batch_id], around)
+            failed += ran.failed
+            return await self._conclude(form, outcome, batch_id, ran.effects)
+        finally:
+            self._running.discard(mark)
 
     async def _conclude(self, form: Form[Any], ran: Outcome, batch_id: str, effects: Any) -> Outcome:
         stamp = Stamp(at=self._now(), provenance=Provenance(source=f"form:{form.id}", actor="executor"))

@@ -16,7 +16,8 @@ from agents.forms.adapter import FormAdapter
 from agents.forms.bridge import MemoryBridge
 from agents.forms.context import Deps
 from agents.forms.definition import Form
-from agents.forms.errors import FormDefinitionError, FormError, FormPostCommitError
+from agents.forms.errors import FormConflictError, FormDefinitionError, FormError, FormPostCommitError
+from agents.forms.preparation import FormPreparation
 from agents.forms.question import Question
 from agents.forms.record import Provenance
 from agents.forms.registry import FormRegistry
@@ -49,6 +50,7 @@ def use_form_runner(
     tools: ToolSelection | None = None,
     memory: MemoryBridge | None = None,
     provenance: Provenance | None = None,
+    preparation: FormPreparation | None = None,
     now: Callable[[], datetime] | None = None,
     new_id: Callable[[], str] | None = None,
 ) -> MountedForms:
@@ -64,13 +66,14 @@ def use_form_runner(
         tools: which of the tools the model has.
         memory: the memories executors may write to.
         provenance: whose writes are that do not say it.
+        preparation: which questions facts may answer, before every request and with every write.
         now: dates what is written.
         new_id: makes ids of instances.
 
     Raises:
         FormDefinitionError: the form is ill-defined, or its deps are not there; nothing was mounted.
         ToolSelectionError: the selection names a tool there is not; nothing was mounted.
-        DefinitionError: a tool of such a name is there already.
+        DefinitionError: a tool of such a name is there already, or the agent is to prepare its own forms.
     """
     if isinstance(form, Form):
         if form.deps is not None and deps is None:
@@ -78,6 +81,8 @@ def use_form_runner(
         registry = FormRegistry(form.build())
     else:
         registry = form
+    if preparation is not None:
+        preparation.preparer.serve(glove)
     given: dict[str, Any] = {name: value for name, value in (("now", now), ("new_id", new_id)) if value is not None}
     runner = FormRunner(
         registry,
@@ -87,11 +92,14 @@ def use_form_runner(
         memory=memory,
         display=lambda: glove.display,
         provenance=provenance,
+        preparation=preparation,
         **given,
     )
     glove.fold(*form_tools(runner), selection=tools)
 
-    async def prepare(_signal: AbortSignal) -> None:
+    async def prepare(signal: AbortSignal) -> None:
+        if preparation is not None:
+            await _fill_in(runner, signal)
         try:
             await runner.resume_hooks()
         except (FormError, FormPostCommitError) as exc:
@@ -121,6 +129,14 @@ def use_form_runner(
     if inject_status:
         glove.add_context_provider(render)
     return MountedForms(glove=glove, runner=runner)
+
+
+async def _fill_in(runner: FormRunner, signal: AbortSignal) -> None:
+    try:
+        await runner.prepare(signal)
+    except (FormConflictError, FormPostCommitError) as exc:
+        # Others wrote, or something that follows failed: it is all looked at again with the next request.
+        logger.warning("a form could not be filled in by facts: %s", type(exc).__name__)
 
 
 def _expected(question: Question) -> ExpectedAnswer | None:

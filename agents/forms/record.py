@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 __all__ = [
     "Batch",
@@ -59,6 +60,10 @@ class Revision:
     """The effect of an executor that made it; ``None``: a caller or the host did."""
     fingerprint: str | None = None
     """Of a confirmation: the answers it was given for."""
+    claim_id: str | None = None
+    """The evidence that made it, if it was not said."""
+    fulfills: tuple[Literal["field", "step"], ...] = ()
+    """What the evidence proves done besides: executors that count as run while it is in force."""
 
     @property
     def retracted(self) -> bool:
@@ -109,6 +114,8 @@ class Dispatch:
     error: str | None = None
     effects: str | None = None
     """What it returned, as JSON text."""
+    claim_id: str | None = None
+    """The evidence that did what the executor would have done; it did not run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,16 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+from agents.core.abort import AbortSignal
 from agents.core.tool_context import ToolContext
 from agents.display import DisplayManager
+from agents.facts.preparation.render import render_preparation
+from agents.facts.preparation.requirement import Report
 from agents.forms import writes
 from agents.forms.adapter import FormAdapter
 from agents.forms.bridge import MemoryBridge
 from agents.forms.dispatch import Surroundings
-from agents.forms.engine import Outcome, abandon, advance, resolve, start
+from agents.forms.engine import abandon, resolve
 from agents.forms.errors import (
     FormBlockedError,
     FormNotFoundError,
@@ -27,6 +30,7 @@ from agents.forms.errors import (
 )
 from agents.forms.evaluation import evaluate
 from agents.forms.keeping import Instances, Opened
+from agents.forms.preparation import FormPreparation
 from agents.forms.question import Question, next_question
 from agents.forms.record import Entry, Instance, InstanceStatus, Provenance
 from agents.forms.registry import FormRegistry
@@ -68,6 +72,7 @@ class FormRunner:
         memory: the memories executors may write to.
         display: gives the screen there is, for writes outside a tool.
         provenance: whose writes are that do not say it; the agent's by default.
+        preparation: what facts may answer: looked at before every write is saved, and by :meth:`prepare`.
         now: dates what is written.
         new_id: makes ids of instances, unique in the store.
     """
@@ -82,6 +87,7 @@ class FormRunner:
         memory: MemoryBridge | None = None,
         display: Callable[[], DisplayManager | None] = lambda: None,
         provenance: Provenance | None = None,
+        preparation: FormPreparation | None = None,
         now: Callable[[], datetime] = _utc_now,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
@@ -95,7 +101,9 @@ class FormRunner:
         self._new_id = new_id
         self._question: Question | None = None
         self._listeners: list[Listener] = []
-        self._instances = Instances(registry, adapter, subject=lambda: self.subject, now=now, told=self._note)
+        self._instances = Instances(
+            registry, adapter, subject=lambda: self.subject, now=now, told=self._note, preparation=preparation
+        )
 
     @property
     def subject(self) -> str:
@@ -166,14 +174,16 @@ class FormRunner:
         return opened.instance.entries.get(writes.find_field(opened.form, field).id, Entry())
 
     async def status_line(self) -> str:
-        """Write where the open form stands and what is missing; empty when there is nothing to do."""
+        """Write where the open form stands, what is missing and what facts say; empty when there is nothing to do."""
         try:
             opened = await self._instances.open()
         except FormNotFoundError:
             self._question = None
             return ""
         self._question = next_question(opened.instance, opened.now)
-        return status_line(opened.form, opened.instance, opened.now)
+        line = status_line(opened.form, opened.instance, opened.now)
+        facts = render_preparation(self.prepared(opened.instance.id))
+        return "\n".join(part for part in (line, facts) if part)
 
     async def active_instance(self) -> Instance | None:
         """Read the form that is meant when none is named; ``None``: there is none."""
@@ -215,7 +225,7 @@ class FormRunner:
             version=0,
         )
         written = writes.fill(form, instance, seed or {}, stamp)
-        saved = await self._instances.create(form, start(written.instance, form), self._surroundings(tool))
+        saved = await self._instances.create(form, written.instance, self._surroundings(tool))
         return report_on(saved, written)
 
     async def fill(
@@ -322,11 +332,11 @@ class FormRunner:
         if not reason.strip():
             raise FormValidationError("give a reason for abandoning the form")
 
-        def decide(opened: Opened) -> Outcome:
+        def edit(opened: Opened) -> Instance:
             _refuse_closed(opened.instance)
-            return Outcome(instance=abandon(opened.instance, reason.strip(), at=self._now()), evaluation=opened.now)
+            return abandon(opened.instance, reason.strip(), at=self._now())
 
-        saved = await self._instances.change(instance_id, decide, self._around)
+        saved = await self._instances.close(instance_id, edit)
         return see(saved.form, saved.instance, saved.now)
 
     async def resolve_checkpoint(
@@ -355,15 +365,37 @@ class FormRunner:
         """
         stamp = self._stamp(provenance)
 
-        def decide(opened: Opened) -> Outcome:
+        def edit(opened: Opened) -> Instance:
             _refuse_closed(opened.instance)
             _refuse_stale(opened)
             return resolve(
                 opened.form, opened.instance, checkpoint, ok=ok, error=error, values=values or {}, stamp=stamp
             )
 
-        saved = await self._instances.change(instance_id, decide, self._surroundings(None))
+        saved = await self._instances.change(instance_id, edit, self._surroundings(None), at=stamp.at)
         return see(saved.form, saved.instance, saved.now)
+
+    async def prepare(self, signal: AbortSignal | None = None) -> Report | None:
+        """Fill in what facts answer by now, in the open form. Facts that say nothing new change nothing.
+
+        Returns:
+            What they say; ``None`` when there is no form, or nothing is prepared.
+
+        Raises:
+            FormError: the facts are another subject's, or others kept writing; the next preparation looks again.
+            FormPostCommitError: answers were saved, and what was to follow failed.
+        """
+        active = await self.active_instance()
+        if active is None or active.status is InstanceStatus.STALE:
+            return None
+        saved = await self._instances.change(
+            active.id, lambda opened: opened.instance, self._surroundings(None), at=self._now(), signal=signal
+        )
+        return self.prepared(saved.instance.id)
+
+    def prepared(self, instance_id: str) -> Report | None:
+        """What the latest preparation of a form came to."""
+        return self._instances.prefill.report(instance_id)
 
     async def resume_hooks(self) -> None:
         """Run executors that rose and have not all run, because the process ended or the work was stopped.
@@ -383,15 +415,15 @@ class FormRunner:
         stamp = self._stamp(provenance)
         written: list[Written] = []
 
-        def decide(opened: Opened) -> Outcome:
+        def edit(opened: Opened) -> Instance:
             _refuse_closed(opened.instance)
             _refuse_stale(opened)
             if opened.instance.blocked_on is not None:
                 raise FormBlockedError(opened.instance.blocked_on, wait_message(opened.form, opened.instance) or "")
             written.append(write(opened, stamp))
-            return advance(opened.form, opened.now, written[-1].instance, at=stamp.at)
+            return written[-1].instance
 
-        saved = await self._instances.change(instance_id, decide, self._surroundings(tool))
+        saved = await self._instances.change(instance_id, edit, self._surroundings(tool), at=stamp.at)
         return report_on(saved, written[-1])
 
     def _note(self, opened: Opened) -> None:

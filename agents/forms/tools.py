@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agents.core.messages import ToolResultData
 from agents.core.tools import Tool, ToolContext
+from agents.facts.preparation.render import preparation_data
 from agents.forms.errors import FormError, FormPostCommitError
 from agents.forms.record import Instance, InstanceStatus
 from agents.forms.rendering import fill_data, view_data
 from agents.forms.report import FillReport
 from agents.forms.runner import FormRunner
-from agents.forms.view import Scope
+from agents.forms.view import FormView, Scope
 
 __all__ = ["form_tools"]
 
@@ -104,31 +106,32 @@ def form_tools(runner: FormRunner) -> tuple[Tool, ...]:
 
     Those that write may not be stopped: who says yes and hangs up has said yes, and what follows from it is done.
     """
+    told = partial(_told, runner)
 
     async def list_forms(_: Nothing, ctx: ToolContext) -> Any:
         forms = runner.registry.listings
         return {"forms": [{"id": one.id, "name": one.name, "description": one.description} for one in forms]}
 
     async def start(given: Start, ctx: ToolContext) -> Any:
-        return await _told(lambda: runner.start(given.form, given.values, tool=ctx))
+        return await told(lambda: runner.start(given.form, given.values, tool=ctx))
 
     async def status(given: Status, ctx: ToolContext) -> Any:
-        return await _told(lambda: runner.status(given.instance_id))
+        return await told(lambda: runner.status(given.instance_id))
 
     async def inspect(given: Inspect, ctx: ToolContext) -> Any:
-        return await _told(lambda: runner.inspect(Scope(given.scope), given.id, instance_id=given.instance_id))
+        return await told(lambda: runner.inspect(Scope(given.scope), given.id, instance_id=given.instance_id))
 
     async def fill(given: Fill, ctx: ToolContext) -> Any:
-        return await _told(lambda: runner.fill(given.values, instance_id=given.instance_id, tool=ctx))
+        return await told(lambda: runner.fill(given.values, instance_id=given.instance_id, tool=ctx))
 
     async def revise(given: Revise, ctx: ToolContext) -> Any:
-        return await _told(lambda: _revised(runner, given, ctx))
+        return await told(lambda: _revised(runner, given, ctx))
 
     async def abandon(given: Abandon, ctx: ToolContext) -> Any:
-        return await _told(lambda: runner.abandon(given.reason, instance_id=given.instance_id))
+        return await told(lambda: runner.abandon(given.reason, instance_id=given.instance_id))
 
     async def history(given: History, ctx: ToolContext) -> Any:
-        return await _told(lambda: _looked_back(runner, given))
+        return await told(lambda: _looked_back(runner, given))
 
     return (
         Tool(
@@ -232,15 +235,22 @@ def _line(instance: Instance) -> dict[str, Any]:
     return line if instance.closed_reason is None else {**line, "closed_reason": instance.closed_reason}
 
 
-async def _told(do: Callable[[], Awaitable[Any]]) -> Any:
-    """What came of it, as a model reads it."""
+async def _told(runner: FormRunner, do: Callable[[], Awaitable[Any]]) -> Any:
+    """What came of it, as a model reads it, with what facts say of it."""
+
+    def facts(instance_id: str) -> dict[str, Any]:
+        return preparation_data(runner.prepared(instance_id))
+
     try:
         outcome = await do()
     except FormPostCommitError as exc:
-        data = {"committed": True, "instance_id": exc.instance.id, "status": exc.instance.status.value}
+        saved = exc.instance
+        data = {"committed": True, "instance_id": saved.id, "status": saved.status.value, **facts(saved.id)}
         return ToolResultData(status="error", message=str(exc), data=data)
     except FormError as exc:
         return ToolResultData(status="error", message=str(exc), data=exc.data)
     if isinstance(outcome, FillReport):
-        return fill_data(outcome)
-    return outcome if isinstance(outcome, dict) else view_data(outcome)
+        return {**fill_data(outcome), **facts(outcome.view.instance_id)}
+    if isinstance(outcome, FormView):
+        return {**view_data(outcome), **facts(outcome.instance_id)}
+    return outcome

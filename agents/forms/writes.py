@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from agents.forms.definition import Form
 from agents.forms.errors import FormNotFoundError, FormValidationError
@@ -20,6 +20,7 @@ __all__ = [
     "REASON_LIMIT",
     "Stamp",
     "Written",
+    "adopt",
     "fill",
     "find_field",
     "next_redo",
@@ -104,6 +105,31 @@ def fill(
         aliased=tuple(aliased),
         refused=tuple(refused),
     )
+
+
+def adopt(
+    form: Form[Any],
+    instance: Instance,
+    field_id: str,
+    written: str,
+    stamp: Stamp,
+    *,
+    claim_id: str,
+    fulfills: tuple[Literal["field", "step"], ...],
+) -> Instance:
+    """Write an answer that evidence gave.
+
+    Args:
+        form: the form.
+        instance: as it is.
+        field_id: which question.
+        written: the answer, as JSON text.
+        stamp: when, and by which evidence.
+        claim_id: the evidence.
+        fulfills: what it proves done besides.
+    """
+    said = {"written": written, "claim_id": claim_id, "fulfills": fulfills}
+    return _append(form, instance, form.fields[field_id], stamp, **said).instance
 
 
 def skip(form: Form[Any], instance: Instance, name: str, reason: str, stamp: Stamp) -> Written:
@@ -223,9 +249,9 @@ def _sealed(entry: Entry, fingerprint: str) -> Entry:
     return replace(entry, revisions=(*before, replace(last, fingerprint=fingerprint)))
 
 
-def _append(form: Form[Any], instance: Instance, field: Field, stamp: Stamp, *, skipped: str | None = None) -> Written:
+def _append(form: Form[Any], instance: Instance, field: Field, stamp: Stamp, **said: Any) -> Written:
     seq = instance.revision_seq + 1
-    revision = Revision(seq=seq, at=stamp.at, provenance=stamp.provenance, skipped=skipped)
+    revision = Revision(seq=seq, at=stamp.at, provenance=stamp.provenance, **said)
     entry = instance.entries.get(field.id, Entry()).with_revision(revision)
     edited = replace(_with(form, instance, {field.id: entry}), revision_seq=seq)
     return Written(instance=edited, touched=(field.id,))

@@ -278,9 +278,10 @@ def awaiting() -> Scene:
 
 
 def settle(scene: Scene, checkpoint: str, *, ok: bool, error: str | None = None, **values: Any) -> None:
-    scene.instance = resolve(
-        scene.form, scene.instance, checkpoint, ok=ok, error=error, values=values, stamp=STAMP
-    ).instance
+    from agents.forms.engine import advance
+
+    resolved = resolve(scene.form, scene.instance, checkpoint, ok=ok, error=error, values=values, stamp=STAMP)
+    scene.instance = advance(scene.form, scene.now, resolved, at=NOW).instance
 
 
 def test_a_checkpoint_resolved_from_outside_unblocks_and_does_not_run_again() -> None:
