@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from voice_server.errors import UsageError
 from voice_server.options import OutputKind, TurnOptions, parse_expectation, parse_recording
-from voice_server.settings import PREFIX, Settings, load_settings
+from voice_server.settings import PREFIX, PipelineKind, Settings, load_settings
 from voice_server.transcript import Ink, headline, render
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ Run recorded caller turns through a call and show what was understood, answered 
   {_NAME} turn q.wav --database sqlite:///calls.db --conversation ann    a call that a later one can go on with
 
 A WAV may have any width, rate from 8 to 192 kHz and number of channels, and last up to 30 minutes. Time is charged: the
-call waits for nothing, yet its latencies are those of this machine.
+call waits for nothing, yet its latencies are those of this machine. With --pipeline realtime it takes as long as a real
+one: a provider at the other end of a network cannot be charged.
 """
 
 _PICTURE = f"""\
@@ -207,7 +208,12 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
         "--model",
         help=f"the language model ({_default('model')}: OpenAI's with a key in the environment, else offline)",
     )
-    add("--pipeline", choices=["cascade"], help=f"how speech becomes answers ({_default('pipeline')})")
+    add(
+        "--pipeline",
+        choices=[kind.value for kind in PipelineKind],
+        help=f"how speech becomes answers: by recogniser, model and synthesiser, or by a speech-to-speech model and "
+        f"on the real clock ({_default('pipeline')})",
+    )
     add("--stt", metavar="ENGINE", help=f"recogniser, a name or module:factory ({_default('stt')})")
     add("--tts", metavar="ENGINE", help=f"synthesiser ({_default('tts')})")
     add("--vad", metavar="ENGINE", help=f"voice activity detector ({_default('vad')})")

@@ -16,14 +16,18 @@ import numpy as np
 from pipelines.audio.frame import Samples
 from pipelines.cascade import CascadeSettings, Engines
 from pipelines.clock import RealClock
-from pipelines.engines import EngineKind, load_engine
+from pipelines.engines import EngineError, EngineKind, load_engine
+from pipelines.realtime.base import RealtimeAdapter
 from pipelines.responder import Expectation
 from pipelines.stt.base import Recognizer
+from pipelines.stt.silent import Silent
+from pipelines.tts.absent import Absent
 from pipelines.tts.base import Synthesizer
 from pipelines.turns.endpointing import Endpointing
 from pipelines.turns.settings import TurnSettings, TurnTaking
 from pipelines.vad.base import ActivityModel
-from voice_server.settings import Settings
+from voice_server.settings import PipelineKind, Settings
+from voice_server.speech import configured_adapter
 
 __all__ = ["House"]
 
@@ -37,6 +41,10 @@ class House:
     synthesizer: Synthesizer
     phrases: dict[str, Samples]
     """Sentences rendered beforehand, so that a dead synthesiser can still be apologised for."""
+    adapter: RealtimeAdapter | None = None
+    """Whose speech-to-speech model there is, for calls on the realtime pipeline."""
+    hears: bool = True
+    """Whether there is a recogniser, for calls on the cascade."""
 
     @classmethod
     def load(cls, settings: Settings) -> House:
@@ -47,14 +55,18 @@ class House:
 
         Raises:
             EngineError: an engine cannot be had.
+            UsageError: the speech-to-speech provider cannot.
         """
-        turns = TurnSettings()
-        synthesizer = cast(Synthesizer, load_engine(EngineKind.TTS, settings.tts))
+        realtime = settings.pipeline is PipelineKind.REALTIME
+        adapter = configured_adapter(settings) if realtime or settings.s2s_provider else None
+        voice = _load_voice(settings.tts, needed=not realtime)
         loaded = cls(
             vad=cast(ActivityModel, load_engine(EngineKind.VAD, settings.vad)),
-            recognizer=cast(Recognizer, load_engine(EngineKind.STT, settings.stt)),
-            synthesizer=synthesizer,
-            phrases=asyncio.run(_render(synthesizer, (turns.not_understood, turns.engine_failed))),
+            recognizer=Silent() if realtime else cast(Recognizer, load_engine(EngineKind.STT, settings.stt)),
+            synthesizer=voice,
+            phrases={} if isinstance(voice, Absent) else asyncio.run(_render(voice, _apologies())),
+            adapter=adapter,
+            hears=not realtime,
         )
         gc.collect()
         gc.freeze()
@@ -96,6 +108,21 @@ class House:
             start_muted=settings.start_muted if start_muted is None else start_muted,
             expects=expects,
         )
+
+
+def _load_voice(name: str, *, needed: bool) -> Synthesizer:
+    """Load the synthesiser; where a provider speaks, one that cannot be had is only missed when it fails."""
+    try:
+        return cast(Synthesizer, load_engine(EngineKind.TTS, name))
+    except EngineError as error:
+        if needed:
+            raise
+        return Absent(str(error))
+
+
+def _apologies() -> tuple[str, ...]:
+    turns = TurnSettings()
+    return (turns.not_understood, turns.engine_failed)
 
 
 async def _render(synthesizer: Synthesizer, texts: Iterable[str]) -> dict[str, Samples]:

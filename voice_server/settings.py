@@ -20,7 +20,17 @@ from pipelines.gating import Gating
 from pipelines.turns.settings import TurnTaking
 from voice_server.errors import UsageError
 
-__all__ = ["AUTO", "MEMORY", "PREFIX", "Settings", "Summons", "load_settings", "settings_table", "variable"]
+__all__ = [
+    "AUTO",
+    "MEMORY",
+    "PREFIX",
+    "PipelineKind",
+    "Settings",
+    "Summons",
+    "load_settings",
+    "settings_table",
+    "variable",
+]
 
 PREFIX = "VOICE_"
 """Before the upper-case name of every variable that is ours alone."""
@@ -34,6 +44,15 @@ MEMORY = "memory"
 
 _SECRET = ("VOICE_KEY", "LIVEKIT_API_SECRET")
 """Variables that no message quotes."""
+
+
+class PipelineKind(StrEnum):
+    """How speech becomes answers."""
+
+    CASCADE = "cascade"
+    """A recogniser, the agent's language model, a synthesiser."""
+    REALTIME = "realtime"
+    """A speech-to-speech model, with the agent in charge of what is true."""
 
 
 class Summons(StrEnum):
@@ -58,7 +77,12 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", populate_by_name=True)
 
     agent: str = _setting("agents.desk:create", "who answers", unit="module:factory")
-    pipeline: Literal["cascade"] = _setting("cascade", "how speech becomes answers")
+    pipeline: PipelineKind = _setting(
+        PipelineKind.CASCADE,
+        "how speech becomes answers: `cascade`, by a recogniser, a language model and a synthesiser; `realtime`, by a "
+        "speech-to-speech model",
+        unit=_either(PipelineKind),
+    )
     model: str = _setting(
         AUTO,
         "the language model; `auto` is that of the first provider whose key is set, OpenAI before others, "
@@ -119,6 +143,29 @@ class Settings(BaseSettings):
     )
     drain_s: float = _setting(
         30.0, "how long calls may go on when the server is told to go away", unit="s", ge=0, le=3_600
+    )
+    s2s_provider: Literal["openai", "gemini"] | None = _setting(
+        None,
+        "whose speech-to-speech model takes the turns with `realtime`; without one, OpenAI's if `OPENAI_API_KEY` is "
+        "set, else Gemini's if `GEMINI_API_KEY` is",
+        unit="`openai` / `gemini`",
+        validation_alias="S2S_PROVIDER",
+    )
+    s2s_model: str | None = _setting(
+        None, "which of their models; without one, `gpt-realtime` or Gemini's live one", validation_alias="S2S_MODEL"
+    )
+    s2s_voice: str | None = _setting(
+        None, "by which of their voices it speaks; without one, as they have it", validation_alias="S2S_VOICE"
+    )
+    s2s_turn_detection: Literal["semantic_vad", "server_vad", "ours"] | None = _setting(
+        None,
+        "who says when the caller speaks: OpenAI's `semantic_vad` or `server_vad`, or `ours`, the detector of the "
+        "cascade; without one, as the provider has it",
+        unit="`semantic_vad` / `server_vad` / `ours`",
+        validation_alias="S2S_TURN_DETECTION",
+    )
+    s2s_api_version: str | None = _setting(
+        None, "of Gemini's interface; without one, `v1beta`", validation_alias="S2S_API_VERSION"
     )
     livekit_url: str | None = _setting(
         None,

@@ -58,6 +58,14 @@ class Start(_Command):
     rate: int = Field(default=16_000, ge=8_000, le=48_000, description="hertz of the audio that will be sent")
     mode: Literal["automatic", "manual"] | None = Field(default=None, description="none: as the server is set")
     muted: bool | None = Field(default=None, description="begin muted; none: as the server is set")
+    pipeline: Literal["cascade", "realtime"] | None = Field(
+        default=None,
+        description="whether a recogniser, a language model and a voice answer, or a speech-to-speech model; none: as "
+        "the server is set",
+    )
+    detection: Literal["provider", "ours"] | None = Field(
+        default=None, description="who hears whether the caller speaks, with `realtime`; none: as the server is set"
+    )
     pauses: bool = Field(default=True, description="whether `pause` stops at a sample and `unpause` goes on there")
     screen: bool = Field(default=False, description="whether slots can be shown and answered")
 

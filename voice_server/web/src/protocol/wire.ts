@@ -795,6 +795,14 @@ export interface Start {
    */
   muted?: boolean | null;
   /**
+   * whether a recogniser, a language model and a voice answer, or a speech-to-speech model; none: as the server is set
+   */
+  pipeline?: ("cascade" | "realtime") | null;
+  /**
+   * who hears whether the caller speaks, with `realtime`; none: as the server is set
+   */
+  detection?: ("provider" | "ours") | null;
+  /**
    * whether `pause` stops at a sample and `unpause` goes on there
    */
   pauses?: boolean;
