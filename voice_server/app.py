@@ -15,7 +15,18 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 
 from voice_server.guard import LoopbackOnly, require_key
-from voice_server.routes import calls, chat, conversations, health, metrics, progress, voice
+from voice_server.routes import (
+    calls,
+    chat,
+    conversations,
+    health,
+    metrics,
+    progress,
+    rooms,
+    token,
+    voice,
+    webhooks,
+)
 from voice_server.routes.description import describe
 from voice_server.routes.page import serve_page
 from voice_server.routes.problem import refusals, tell_problems
@@ -23,11 +34,19 @@ from voice_server.service import Front
 
 __all__ = ["create_app"]
 
-_GUARDED = (calls.router, chat.router, conversations.router, progress.router, metrics.router)
+_GUARDED = (
+    calls.router,
+    rooms.router,
+    token.router,
+    chat.router,
+    conversations.router,
+    progress.router,
+    metrics.router,
+)
 """Routes that want the key."""
 
-_OPEN = (health.router, voice.router)
-"""Routes that ask for no key, or ask for it themselves: a browser's socket cannot send headers."""
+_OPEN = (health.router, voice.router, webhooks.router)
+"""Routes that ask for no key, or for it or another one themselves: a browser's socket cannot send headers."""
 
 
 def create_app(front: Front) -> FastAPI:

@@ -25,12 +25,13 @@ from voice_server.conversations import Conversations
 from voice_server.ending import Ending
 from voice_server.errors import UsageError
 from voice_server.house import House
+from voice_server.livekit.rooms import Rooms
 from voice_server.routes.problem import Refused
 from voice_server.settings import Settings
 from voice_server.telemetry.loop import LoopWatch
 from voice_server.telemetry.metrics import Metrics
 
-__all__ = ["Front", "NotReadyError", "Readiness", "Running", "Service", "Shared"]
+__all__ = ["RETRY_AFTER_S", "Front", "NotReadyError", "Readiness", "Running", "Service", "Shared"]
 
 _log = logging.getLogger(__name__)
 
@@ -66,6 +67,7 @@ class Service:
     house: House
     conversations: Conversations
     calls: Calls
+    rooms: Rooms
     chats: Chats
     clock: Clock
 
@@ -145,11 +147,13 @@ class Front:
             _log.exception("the service could not be opened")
             self._turn(Readiness.FAILED, f"opening it raised {type(error).__name__}; the log says where")
             return
+        calls = Calls(self.settings, house, conversations, self.clock, group, self.metrics)
         self._service = Service(
             settings=self.settings,
             house=house,
             conversations=conversations,
-            calls=Calls(self.settings, house, conversations, self.clock, group, self.metrics),
+            calls=calls,
+            rooms=Rooms(self.settings, calls),
             chats=Chats(self.settings, conversations, self.clock, group),
             clock=self.clock,
         )

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 __all__ = ["LiveKitServer", "Ports"]
 
 START_S = 20.0
@@ -80,6 +82,15 @@ class LiveKitServer:
     def log(self) -> str:
         """What it wrote until now."""
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What our server is told, to use it."""
+        return {
+            "livekit_url": self.url,
+            "livekit_api_key": self.api_key,
+            "livekit_api_secret": SecretStr(self.api_secret),
+        }
 
     def start(self) -> None:
         """Start it, and wait until it answers. Blocking: on a loop use a thread.

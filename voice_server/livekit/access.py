@@ -39,9 +39,10 @@ class Access:
         url, key, secret = settings.livekit_url, settings.livekit_api_key, settings.livekit_api_secret
         if url is None or key is None or secret is None:
             missing = [variable(name) for name in _NEEDED if getattr(settings, name) is None]
+            listed = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
             raise NotConfiguredError(
-                f"rooms need a LiveKit server, and {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not "
-                "set; set it to what `make livekit` prints, or LiveKit Cloud or your own server says"
+                f"rooms need a LiveKit server: {listed} {'is' if len(missing) == 1 else 'are'} not set; "
+                "`make livekit`, LiveKit Cloud or your own server says to what"
             )
         return cls(url=_for_clients(url), api_key=key, api_secret=secret.get_secret_value())
 

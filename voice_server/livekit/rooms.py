@@ -1,0 +1,124 @@
+"""Rooms: in which of them the agent is, at most one call in each.
+
+Above: the routes ask it in, and webhooks. Below: ``calls`` admits, ``room`` joins.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+from importlib import import_module
+from typing import TypeAlias
+
+from voice_server.calls import CallRefusedError, Calls, Refusal
+from voice_server.ending import Ending
+from voice_server.live import LiveCall
+from voice_server.livekit.access import Access
+from voice_server.livekit.invitation import Invitation
+from voice_server.livekit.webhooks import Arrival, Closing, Webhooks
+from voice_server.settings import Settings, Summons
+
+__all__ = ["Join", "Rooms"]
+
+_log = logging.getLogger(__name__)
+
+Join: TypeAlias = Callable[[Calls, Access, Invitation], LiveCall]
+"""Makes the agent join a room, in a call of the server's."""
+
+
+def _join(calls: Calls, access: Access, invitation: Invitation) -> LiveCall:
+    join: Join = import_module("voice_server.livekit.room").join
+    return join(calls, access, invitation)
+
+
+class Rooms:
+    """The rooms of a server.
+
+    Args:
+        settings: which LiveKit server there is, and what brings the agent into its rooms.
+        calls: admits.
+        join: how it is joined; by default with LiveKit's SDK, which is loaded then.
+    """
+
+    def __init__(self, settings: Settings, calls: Calls, join: Join = _join) -> None:
+        self._settings = settings
+        self._calls = calls
+        self._join = join
+        self._webhooks: Webhooks | None = None
+        self._joined: dict[str, str] = {}
+        """Of each room, the id of the last call in it."""
+
+    @property
+    def access(self) -> Access:
+        """The server whose rooms they are.
+
+        Raises:
+            NotConfiguredError: there is none.
+        """
+        return Access.of(self._settings)
+
+    def find(self, room: str) -> LiveCall | None:
+        """Find the call in a room."""
+        return self._calls.find(self._joined.get(room, ""))
+
+    def invite(self, room: str, conversation: str | None = None, listen_to: str | None = None) -> tuple[LiveCall, bool]:
+        """Have the agent in a room.
+
+        Args:
+            room: which.
+            conversation: what it goes on with; ``None``: what is going on there, else a new one.
+            listen_to: the identity of whoever it talks to; ``None``: the first caller who comes.
+
+        Returns:
+            The call, and whether it was not there before.
+
+        Raises:
+            NotConfiguredError: there is no LiveKit server.
+            CallRefusedError: no calls are taken, the conversation is in another call, or another one in the room.
+        """
+        access = self.access
+        if (there := self.find(room)) is not None:
+            if conversation not in (None, there.conversation):
+                raise CallRefusedError(
+                    Refusal.TAKEN, f"the agent is in this room with another conversation; end its call, {there.id}"
+                )
+            return there, False
+        invitation = Invitation(room=room, conversation=conversation or uuid.uuid4().hex, listen_to=listen_to)
+        call = self._join(self._calls, access, invitation)
+        self._joined = {name: id_ for name, id_ in self._joined.items() if self._calls.find(id_) is not None}
+        self._joined[room] = call.id
+        return call, True
+
+    def hear(self, body: bytes, signature: str) -> None:
+        """Act upon what LiveKit tells by a webhook.
+
+        Args:
+            body: as it came.
+            signature: what its `Authorization` header says.
+
+        Raises:
+            NotConfiguredError: there is no LiveKit server.
+            ForgedError: it is not LiveKit that tells it.
+        """
+        self._webhooks = self._webhooks or Webhooks(self.access)
+        match self._webhooks.read(body, signature):
+            case Arrival() as arrival if self._settings.livekit_summons is Summons.JOINED:
+                self._welcome(arrival)
+            case Closing() as closing:
+                self._end(closing)
+            case _:
+                pass
+
+    def _welcome(self, arrival: Arrival) -> None:
+        if self.find(arrival.room) is not None:
+            return  # it is there already, and talks to somebody
+        try:
+            self.invite(arrival.room, arrival.conversation, arrival.identity)
+        except CallRefusedError as refused:
+            _log.warning("room %r, caller %r: the agent does not come: %s", arrival.room, arrival.identity, refused)
+
+    def _end(self, closing: Closing) -> None:
+        call = self.find(closing.room)
+        if call is not None and call.since <= closing.at:  # else it is in a new room of the same name
+            call.end(Ending.ENDED)

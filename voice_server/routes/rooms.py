@@ -1,0 +1,102 @@
+"""LiveKit's rooms, to ask the agent into; its calls are then among all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from voice_server.calls import CallRefusedError, Refusal
+from voice_server.livekit.access import NotConfiguredError
+from voice_server.livekit.server import Trouble, TroubleError, check_server
+from voice_server.routes.body import bounded
+from voice_server.routes.problem import Refused, refusals
+from voice_server.service import RETRY_AFTER_S, Shared
+
+__all__ = ["ROOM", "answering_for_livekit", "router"]
+
+LARGEST_REQUEST = 16_000
+
+ROOM = r"^[A-Za-z0-9_.:+@-]{1,128}$"
+"""Names of rooms, and identities in them."""
+
+router = APIRouter(prefix="/api/rooms", tags=["rooms"], route_class=bounded(LARGEST_REQUEST))
+
+
+class RoomWish(BaseModel):
+    """With whom, and to go on with what."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{}, {"conversation": "ann-7", "listen_to": "ann"}]}
+    )
+
+    conversation: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_.:-]{1,128}$",
+        description="what to go on with, as the caller's token says; none: what goes on there, else a new one",
+    )
+    listen_to: str | None = Field(
+        default=None, pattern=ROOM, description="the identity of who is talked to; none: the first caller who comes"
+    )
+
+
+class RoomCall(BaseModel):
+    """The agent is in the room, or on its way."""
+
+    id: str = Field(description="the call's, for `/api/calls`")
+    room: str
+    conversation: str
+
+
+@router.post(
+    "/{room}/calls",
+    operation_id="joinRoom",
+    summary="Have the agent in a room",
+    status_code=HTTPStatus.CREATED,
+    responses={
+        HTTPStatus.OK.value: {"model": RoomCall, "description": "It is there already"},
+        **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.BAD_GATEWAY),
+    },
+)
+async def join_room(
+    room: Annotated[str, Path(pattern=ROOM, description="the room's name", examples=["lobby"])],
+    wish: RoomWish,
+    service: Shared,
+    response: Response,
+) -> RoomCall:
+    """Make the agent join a room, unless it is there. Listing, steering and ending its call is as with any other.
+
+    404: there is no LiveKit server. 409: the conversation is in another call, or the room in another conversation. 502:
+    LiveKit's server cannot be used, the message says why. 503 `busy`: there are as many calls as are taken.
+    """
+    with answering_for_livekit():
+        await check_server(service.rooms.access)
+        call, new = service.rooms.invite(room, wish.conversation, wish.listen_to)
+    if not new:
+        response.status_code = HTTPStatus.OK
+    return RoomCall(id=call.id, room=room, conversation=call.conversation)
+
+
+@contextmanager
+def answering_for_livekit() -> Iterator[None]:
+    """Refuse what cannot be done in rooms.
+
+    Raises:
+        Refused: it cannot be done.
+    """
+    try:
+        yield
+    except NotConfiguredError as error:
+        raise Refused(HTTPStatus.NOT_FOUND, "not_configured", str(error)) from None
+    except TroubleError as error:
+        status = HTTPStatus.CONFLICT if error.trouble is Trouble.FULL else HTTPStatus.BAD_GATEWAY
+        raise Refused(status, error.trouble.value, error.message) from None
+    except CallRefusedError as error:
+        if error.refusal is Refusal.TAKEN:
+            raise Refused(HTTPStatus.CONFLICT, error.refusal.value, error.message) from None
+        later = {"Retry-After": str(RETRY_AFTER_S)}
+        raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, error.refusal.value, error.message, later) from None
