@@ -1,4 +1,4 @@
-"""The command line: `voice-server turn`, `picture`, `doctor` and `schema`.
+"""The command line: `voice-server turn`, `serve`, `picture`, `token`, `doctor` and `schema`.
 
 Below: ``options`` and ``settings`` type what was asked, ``turn`` and ``doctor`` do it. Exit status: 0 done, 1 a fault
 of ours or an unfit machine, 2 something was asked for that cannot be done, 130 interrupted by Ctrl-C.
@@ -15,11 +15,13 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from voice_server.errors import UsageError
+from voice_server.livekit.hiding import hide_tokens
 from voice_server.options import OutputKind, TurnOptions, parse_expectation, parse_recording
 from voice_server.settings import PREFIX, PipelineKind, Settings, load_settings
 from voice_server.transcript import Ink, headline, render
@@ -62,6 +64,16 @@ Talk to the agent: in a browser, by chat, or from a program over a socket. /docs
   VOICE_KEY=… {_NAME} serve --host 0.0.0.0       for everybody who has the key
 
 SIGTERM or Ctrl-C lets calls end before it goes; a second one does not.
+"""
+
+_TOKEN = f"""\
+Print a token with which a caller joins a room of the LiveKit server that LIVEKIT_URL, LIVEKIT_API_KEY and
+LIVEKIT_API_SECRET name. It is made here; the server is not asked.
+
+  {_NAME} token lobby                            paste it where a client of LiveKit asks for a token
+  {_NAME} token lobby --identity ann --conversation ann-7 --json    with the server's address, as `/api/token` answers
+
+The agent comes into the room when a running server is asked to: POST /api/rooms/lobby/calls.
 """
 
 _DOCTOR = f"""\
@@ -113,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_turn(commands)
     _add_serve(commands)
     _add_picture(commands)
+    _add_token(commands)
     doctor = commands.add_parser(
         "doctor",
         help="what is installed and configured, and the fix for what is not",
@@ -178,6 +191,21 @@ def _add_picture(commands: argparse._SubParsersAction[_Parser]) -> None:
     add("--out", metavar="FILE", type=Path, help=".png, .svg or .pdf (default: picture.png in the folder)")
     add("--from", metavar="SECONDS", dest="start", type=_moment, default=0.0, help="leave out what was before")
     add("--to", metavar="SECONDS", dest="end", type=_moment, default=math.inf, help="leave out what comes after")
+
+
+def _add_token(commands: argparse._SubParsersAction[_Parser]) -> None:
+    token = commands.add_parser(
+        "token",
+        help="a token to join a LiveKit room with",
+        description=_TOKEN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    token.set_defaults(command=_token)
+    add = token.add_argument
+    add("room", metavar="ROOM", help="the room it opens")
+    add("--identity", metavar="NAME", help="who joins; who is there with the same is put out (default: a new one)")
+    add("--conversation", metavar="ID", help="what the caller goes on with (default: a new one)")
+    add("--json", action="store_true", help="print one JSON object, with the server's address")
 
 
 def _moment(argument: str) -> float:
@@ -311,6 +339,27 @@ def _doctor(parsed: argparse.Namespace) -> int:
     return 0 if diagnosis.fit else 1
 
 
+def _token(parsed: argparse.Namespace) -> int:
+    settings = load_settings()
+
+    from voice_server.livekit.access import Access
+    from voice_server.livekit.ticket import Ticket, TicketError
+
+    conversation = _conversation_id(parsed.conversation)
+    try:
+        ticket = Ticket.issue(
+            Access.of(settings),
+            lasts_s=settings.livekit_token_s,
+            room=parsed.room,
+            identity=parsed.identity,
+            conversation=conversation,
+        )
+    except TicketError as error:
+        raise UsageError(str(error)) from error
+    _print(json.dumps(asdict(ticket)) if parsed.json else ticket.participant_token)
+    return 0
+
+
 def _serve(parsed: argparse.Namespace) -> int:
     settings = load_settings(**{name: getattr(parsed, name) for name in (*_OVERRIDES, "host", "port")})
     _log_to_stderr(settings)
@@ -336,6 +385,8 @@ def _log_to_stderr(settings: Settings) -> None:
     logging.basicConfig(
         stream=sys.stderr, level=settings.log_level.upper(), format=f"{_NAME}: %(levelname)s %(name)s: %(message)s"
     )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(hide_tokens)
 
 
 def _columns() -> int:

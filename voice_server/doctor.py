@@ -5,6 +5,7 @@ Above: ``cli``. Below: the engine table and the agent loader, tried as a call wo
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 import platform
@@ -85,7 +86,7 @@ def examine(settings: Settings) -> Diagnosis:
         settings: what would be used.
     """
     looks: tuple[Callable[[Settings], Check], ...] = (
-        _python, _package, _vad, _stt, _tts, _agent, _model, _database, _server, _picture,
+        _python, _package, _vad, _stt, _tts, _agent, _model, _database, _server, _livekit, _picture,
     )  # fmt: skip
     return Diagnosis(checks=tuple(look(settings) for look in looks))
 
@@ -205,6 +206,22 @@ def _server(settings: Settings) -> Check:
     if settings.key is None:
         return _good("server", f"{where} is free, for this machine only; with VOICE_KEY others may be let in")
     return _good("server", f"{where} is free, for all who have the key")
+
+
+def _livekit(settings: Settings) -> Check:
+    from voice_server.livekit.access import Access, NotConfiguredError
+    from voice_server.livekit.server import TroubleError, identify
+
+    given = (settings.livekit_url, settings.livekit_api_key, settings.livekit_api_secret)
+    if given == (None, None, None):
+        return _good("livekit", "none: calls come over sockets; with LIVEKIT_URL in rooms, too")
+    try:
+        access = Access.of(settings)
+        version = asyncio.run(identify(access))
+    except (NotConfiguredError, TroubleError) as error:
+        problem, _, fix = str(error).partition("; ")
+        return _note("livekit", problem, fix)
+    return _good("livekit", f"{version} at {access.url}, takes our key")
 
 
 def _picture(_: Settings) -> Check:

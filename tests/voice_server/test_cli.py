@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from livekit.api import TokenVerifier
 
 from pipelines.audio.wav import WavError
 from pipelines.engines import EngineError, EngineKind
@@ -143,6 +144,7 @@ def test_ctrl_c_leaves_without_a_traceback(run: _Run) -> None:
         (["picture", ".", "--out", "x.gif"], "--out 'x.gif': the name ends in none of"),
         (["picture", ".", "--from", "soon"], "argument --from: invalid"),
         (["picture", ".", "--to", "nan"], "argument --to: invalid"),
+        (["token", "lobby"], "LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET are not set; `make livekit`"),
         (["turn", "a.wav", "--agent", "nobody"], "agent 'nobody' is not of the form module:factory"),
         (["turn", "a.wav", "--agent", "no.such:thing"], "there is no module 'no'"),
     ],
@@ -152,7 +154,7 @@ def test_bad_input_is_one_sentence_naming_the_thing(
 ) -> None:
     (tmp_path / "a.wav").write_bytes((Path(__file__).parents[1] / "fixtures/audio/yes.wav").read_bytes())
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET"):
         monkeypatch.delenv(name, raising=False)
     assert main(arguments) == 2
     captured = capsys.readouterr()
@@ -162,12 +164,50 @@ def test_bad_input_is_one_sentence_naming_the_thing(
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("command", [[], ["turn"], ["picture"], ["doctor"]])
+@pytest.mark.parametrize("command", [[], ["turn"], ["picture"], ["token"], ["doctor"]])
 def test_help_teaches(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([*command, "--help"])
     assert caught.value.code == 0
     assert "voice-server" in capsys.readouterr().out
+
+
+@pytest.fixture
+def livekit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIVEKIT_URL", "http://127.0.0.1:7880")
+    monkeypatch.setenv("LIVEKIT_API_KEY", "devkey")
+    monkeypatch.setenv("LIVEKIT_API_SECRET", "a-secret-of-more-than-32-characters")
+
+
+def test_a_token_names_the_room_the_caller_and_the_conversation(
+    livekit: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(shlex.split("token lobby --identity ann --conversation ann-7")) == 0
+    claims = TokenVerifier("devkey", "a-secret-of-more-than-32-characters").verify(capsys.readouterr().out.strip())
+    assert claims.video is not None
+    assert (claims.video.room, claims.identity) == ("lobby", "ann")
+    assert claims.attributes == {"glove.conversation": "ann-7"}
+    assert main(shlex.split("token lobby --json")) == 0
+    ticket = json.loads(capsys.readouterr().out)
+    assert (ticket["server_url"], ticket["room_name"], ticket["lasts_s"]) == ("ws://127.0.0.1:7880", "lobby", 600.0)
+    assert ticket["participant_identity"].startswith("caller-")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["token", "lob by"], "room 'lob by': a name is 1 to 128 letters"),
+        (["token", "lobby", "--identity", "agent"], "identity 'agent' is an agent's"),
+        (["token", "lobby", "--conversation", "a b"], "--conversation 'a b': an id is"),
+    ],
+)
+def test_a_token_that_cannot_be_is_one_sentence(
+    livekit: None, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert says in captured.err
+    assert captured.out == ""
 
 
 def test_the_doctor_exits_1_when_a_turn_cannot_run(

@@ -2,11 +2,16 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.livekit.program import VERSION
+from tests.livekit.server import LiveKitServer
 from voice_server.doctor import Check, Diagnosis, Finding, examine
 from voice_server.settings import Settings
 from voice_server.transcript import Ink
@@ -19,11 +24,11 @@ _LIGHT = {"stt": "silent", "tts": "pipelines.stt.silent:Silent", "model": "offli
 
 @pytest.fixture(autouse=True)
 def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY"):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "LIVEKIT_URL", "LIVEKIT_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
 
-def _check(name: str, **settings: str) -> Check:
+def _check(name: str, **settings: Any) -> Check:
     diagnosis = examine(Settings.model_validate({**_LIGHT, **settings}))
     return next(check for check in diagnosis.checks if check.name == name)
 
@@ -50,6 +55,49 @@ def test_a_port_that_is_taken_is_named_with_the_fix() -> None:
     assert check.finding is Finding.NOTE
     assert "is taken by another program" in check.detail
     assert "--port" in check.fix
+
+
+def test_without_a_livekit_server_nothing_is_wrong() -> None:
+    check = _check("livekit")
+    assert (check.finding, check.fix) == (Finding.GOOD, "")
+
+
+@pytest.mark.room
+def test_a_livekit_server_says_its_version(livekit_server: LiveKitServer) -> None:
+    check = _check("livekit", **livekit_server.settings)
+    assert check.finding is Finding.GOOD
+    assert check.detail == f"{VERSION} at {livekit_server.url}, takes our key"
+
+
+@pytest.mark.room
+@pytest.mark.parametrize(
+    ("wrong", "detail", "fix"),
+    [
+        ({"livekit_api_secret": SECRET * 2}, "does not take our key", "set LIVEKIT_API_KEY and LIVEKIT_API_SECRET"),
+        ({"livekit_api_key": "nobody"}, "does not take our key", "set LIVEKIT_API_KEY and LIVEKIT_API_SECRET"),
+        ({"livekit_api_key": None}, "LIVEKIT_API_KEY is not set", "says to what"),
+        ({"livekit_url": "ws://127.0.0.1:1"}, "does not answer (ConnectionRefusedError)", "set LIVEKIT_URL"),
+        ({"livekit_url": "ws://nowhere.invalid"}, "does not answer", "set LIVEKIT_URL"),
+    ],
+)
+def test_what_is_wrong_with_a_livekit_server_is_named_with_its_fix(
+    livekit_server: LiveKitServer, wrong: dict[str, Any], detail: str, fix: str
+) -> None:
+    check = _check("livekit", **{**livekit_server.settings, **wrong})
+    assert check.finding is Finding.NOTE
+    assert detail in check.detail
+    assert fix in check.fix
+    assert SECRET not in f"{check}"
+
+
+@pytest.mark.room
+def test_what_is_no_livekit_server_is_told_from_one(livekit_server: LiveKitServer) -> None:
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
+        threading.Thread(target=other.handle_request).start()
+        url = f"ws://127.0.0.1:{other.server_port}"
+        check = _check("livekit", **{**livekit_server.settings, "livekit_url": url})
+    assert check.finding is Finding.NOTE
+    assert "does not answer as a LiveKit server" in check.detail
 
 
 @pytest.mark.engine

@@ -18,7 +18,7 @@ from voice_server.livekit.access import Access
 if TYPE_CHECKING:
     from livekit.api import AccessToken, VideoGrants
 
-__all__ = ["AGENT", "BEHALF", "CONVERSATION", "agent_token", "avatar_token", "caller_token", "is_ours"]
+__all__ = ["AGENT", "BEHALF", "CONVERSATION", "agent_token", "avatar_token", "caller_token"]
 
 AGENT = "agent"
 """The agent's identity in every room."""
@@ -28,11 +28,6 @@ CONVERSATION = "glove.conversation"
 
 BEHALF = "lk.publish_on_behalf"
 """An avatar's attribute, LiveKit's: the identity of the agent whose voice it is."""
-
-
-def is_ours(identity: str) -> bool:
-    """Whether an identity is an agent's, so that no caller may have it: whoever comes with it puts the agent out."""
-    return identity == AGENT or identity.startswith(f"{AGENT}-")
 
 
 def caller_token(

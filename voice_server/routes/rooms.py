@@ -13,16 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from voice_server.calls import CallRefusedError, Refusal
 from voice_server.livekit.access import NotConfiguredError
 from voice_server.livekit.server import Trouble, TroubleError, check_server
+from voice_server.livekit.ticket import NAME
 from voice_server.routes.body import bounded
 from voice_server.routes.problem import Refused, refusals
 from voice_server.service import RETRY_AFTER_S, Shared
 
-__all__ = ["ROOM", "answering_for_livekit", "router"]
+__all__ = ["answering_for_livekit", "router"]
 
 LARGEST_REQUEST = 16_000
-
-ROOM = r"^[A-Za-z0-9_.:+@-]{1,128}$"
-"""Names of rooms, and identities in them."""
 
 router = APIRouter(prefix="/api/rooms", tags=["rooms"], route_class=bounded(LARGEST_REQUEST))
 
@@ -40,7 +38,7 @@ class RoomWish(BaseModel):
         description="what to go on with, as the caller's token says; none: what goes on there, else a new one",
     )
     listen_to: str | None = Field(
-        default=None, pattern=ROOM, description="the identity of who is talked to; none: the first caller who comes"
+        default=None, pattern=NAME, description="the identity of who is talked to; none: the first caller who comes"
     )
 
 
@@ -63,7 +61,7 @@ class RoomCall(BaseModel):
     },
 )
 async def join_room(
-    room: Annotated[str, Path(pattern=ROOM, description="the room's name", examples=["lobby"])],
+    room: Annotated[str, Path(pattern=NAME, description="the room's name", examples=["lobby"])],
     wish: RoomWish,
     service: Shared,
     response: Response,

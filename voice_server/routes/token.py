@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
 from http import HTTPStatus
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from voice_server.livekit.server import check_room
-from voice_server.livekit.tokens import caller_token, is_ours
+from voice_server.livekit.ticket import NAME, Ticket, TicketError
 from voice_server.routes.body import bounded
 from voice_server.routes.problem import Refused, refusals
-from voice_server.routes.rooms import ROOM, answering_for_livekit
+from voice_server.routes.rooms import answering_for_livekit
 from voice_server.service import Shared
 
 __all__ = ["router"]
@@ -42,9 +41,9 @@ class TokenWish(BaseModel):
         extra="forbid", json_schema_extra={"examples": [{}, {"room_name": "lobby", "participant_identity": "ann"}]}
     )
 
-    room_name: str | None = Field(default=None, pattern=ROOM, description="none: a new one")
+    room_name: str | None = Field(default=None, pattern=NAME, description="none: a new one")
     participant_identity: str | None = Field(
-        default=None, pattern=ROOM, description="whoever comes with the same takes the place of who is there"
+        default=None, pattern=NAME, description="whoever comes with the same takes the place of who is there"
     )
     participant_name: str = Field(
         default="", max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$", description="to be shown to people"
@@ -54,6 +53,8 @@ class TokenWish(BaseModel):
 
 class TokenIssued(BaseModel):
     """What opens the room."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     server_url: str = Field(description="LiveKit's, for its clients")
     participant_token: str = Field(description="to hear, to publish a microphone, and to send data")
@@ -78,29 +79,16 @@ async def issue_token(wish: TokenWish, service: Shared) -> TokenIssued:
     """
     with answering_for_livekit():
         access = service.rooms.access
-        identity = wish.participant_identity or f"caller-{uuid.uuid4().hex[:12]}"
-        if is_ours(identity):
-            raise Refused(
-                HTTPStatus.CONFLICT, "taken", "this is an agent's identity, who would be put out; take another"
+        try:
+            ticket = Ticket.issue(
+                access,
+                lasts_s=service.settings.livekit_token_s,
+                room=wish.room_name,
+                identity=wish.participant_identity,
+                name=wish.participant_name,
+                conversation=wish.participant_attributes.conversation,
             )
-        room = wish.room_name or f"room-{uuid.uuid4().hex}"
-        await check_room(access, room)
-        conversation = wish.participant_attributes.conversation or uuid.uuid4().hex
-        lasts_s = service.settings.livekit_token_s
-        token = caller_token(
-            access,
-            room=room,
-            identity=identity,
-            name=wish.participant_name,
-            conversation=conversation,
-            lasts_s=lasts_s,
-        )
-    return TokenIssued(
-        server_url=access.url,
-        participant_token=token,
-        room_name=room,
-        participant_identity=identity,
-        participant_name=wish.participant_name,
-        conversation=conversation,
-        lasts_s=lasts_s,
-    )
+        except TicketError as error:
+            raise Refused(HTTPStatus.CONFLICT, "taken", str(error)) from None
+        await check_room(access, ticket.room_name)
+    return TokenIssued.model_validate(ticket)
