@@ -24,7 +24,9 @@ def load_factory(spec: str) -> Callable[..., Any]:
     """
     module_name, colon, attribute = spec.partition(":")
     if not (colon and module_name and attribute):
-        raise UsageError(f"agent {spec!r} is not of the form module:factory; write for example 'agents.desk:create'")
+        raise UsageError(
+            f"agent {spec!r} is not of the form module:factory; write for example 'agents.concierge:create'"
+        )
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:

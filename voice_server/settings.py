@@ -76,7 +76,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", populate_by_name=True)
 
-    agent: str = _setting("agents.desk:create", "who answers", unit="module:factory")
+    agent: str = _setting("agents.concierge:create", "who answers", unit="module:factory")
     pipeline: PipelineKind = _setting(
         PipelineKind.CASCADE,
         "how speech becomes answers: `cascade`, by a recogniser, a language model and a synthesiser; `realtime`, by a "

@@ -38,6 +38,13 @@ SYSTEM_PROMPT = (
     "booked or sent unless a tool result says so."
 )
 
+ABOUT = (
+    "I am a travel concierge, and I book flights. Tell me where you are flying from and where to, on which day, and "
+    "how many of you are travelling, all at once or one after the other. Then I ask who travels, and where the "
+    "itinerary should go. I read everything back before I book, and you can change your mind at any time, even "
+    "afterwards. You can interrupt me whenever you like, and I will stop and listen."
+)
+
 BOOKS = Path(tempfile.gettempdir()) / "glove-voice" / "bookings.db"
 """Where the example's bookings service keeps its books when nobody names a place."""
 
@@ -83,6 +90,7 @@ def create(
         glove, trip_form(), store=kept.forms, deps=Desk(goals=goals, facts=facts, bookings=desk), now=now
     ).runner
     itinerary = send_itinerary(goals, forms, desk)
+    glove.fold(describe_concierge())
 
     async def begin(_signal: AbortSignal) -> None:
         if await goals.status() is None:
@@ -90,6 +98,21 @@ def create(
 
     glove.add_preparation(begin)
     return glove
+
+
+def describe_concierge() -> Tool:
+    """Make the tool that says what the concierge can do."""
+
+    def do(_: Nothing, ctx: ToolContext) -> dict[str, str]:
+        return {"say": ABOUT}
+
+    return Tool(
+        name="describe_concierge",
+        description="Say at length what you can do for the caller.",
+        input=Nothing,
+        do=do,
+        examples=("what can you do", "what can you do for me", "who are you"),
+    )
 
 
 def send_itinerary(goals: GoalRunner, forms: FormRunner, bookings: Bookings) -> Tool:

@@ -122,7 +122,7 @@ def trip_form() -> Form[Desk]:
         deps=Desk,
         steps=[Trip, Traveller],
         name="Trip booking",
-        description="Book a flight: route, date, party size and lead traveller.",
+        description="Book a flight for people who want to fly or travel: route, date, party size, lead traveller.",
         conduct=(
             "Ask for one thing at a time. Note whatever the caller volunteers, whichever step it belongs to. When only "
             "the yes is missing, read all answers back and ask whether they are right."

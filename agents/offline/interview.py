@@ -16,7 +16,7 @@ from agents.core.messages import Message
 from agents.core.model import ToolSpec
 from agents.offline.form_view import Form, FormField, read_form
 from agents.offline.notes import Notes, OpenItem, read_notes
-from agents.offline.picking import PLAIN, pick_all
+from agents.offline.picking import EVERYDAY, PLAIN, pick_all
 from agents.offline.saying import ALL_RIGHT, NOT_UNDERSTOOD, courtesy, excuse, is_stop, say_result
 from agents.offline.situation import Outcome, Situation
 from agents.offline.step import Step
@@ -39,7 +39,8 @@ _LATER = re.compile(r"Still open: (?P<label>.+)\. Shall I leave that for later\?
 REASON_LIMIT = 300
 """Characters of an utterance that are given as a reason."""
 
-_LIGHT = vocabulary("a an and are at be book can could for get help i i'd in is it like me my need of on please the to")
+_LIGHT = EVERYDAY | vocabulary("book get help i'd need")
+"""Words that say nothing of what a form is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ class Interview:
         }
         best = max(likeness, key=lambda form_id: likeness[form_id], default=None)
         if best is None or not likeness[best]:
-            return Step(text=excuse(self._others))
+            return Step(text=excuse(self._others, [row.get("description") or row["name"] for row in rows]))
         return Step(calls=((START, {"form": best}),))
 
     # ------------------------------------------------------------------------------------------ what the caller answers

@@ -11,7 +11,7 @@ from agents.core.model import ToolSpec
 from agents.reading.numbers import NUMERAL, with_numerals
 from agents.reading.vocabulary import vocabulary, words
 
-__all__ = ["LIKELY", "PLAIN", "Pick", "pick", "pick_all"]
+__all__ = ["EVERYDAY", "LIKELY", "PLAIN", "Pick", "pick", "pick_all"]
 
 LIKELY = 0.4
 """Score from which a tool is called: found with the examples of the desk and utterances that want nothing of it."""
@@ -22,11 +22,12 @@ PLAIN = 0.7
 _LIGHT = 0.25
 """What a word that is in every sentence counts, beside one that is not."""
 
-_EVERYDAY = vocabulary(
+EVERYDAY = vocabulary(
     "a an and any are at be but can could do does for from have i in is it know like may me my of on or please so tell",
     "that the there this to uh um us want we what which will with would you your now s t ll d m re ve hey hi hello",
     "something was whether wondering if stop wait no hang okay ok well just",
 )
+"""Words that are in every sentence, whatever it is about."""
 _SAME = {
     "kilometers": "kilometres",
     "liters": "litres",
@@ -105,7 +106,7 @@ def _score(said: frozenset[str], tool: ToolSpec) -> float:
     by_example = max((_likeness(said, _bag(example)) for example in tool.examples), default=0.0)
     about = _bag(f"{tool.name.replace('_', ' ')}. {tool.description}")
     # A description has many words, so it is only asked how much of the utterance it covers, and weighs less.
-    content = [word for word in said if word not in _EVERYDAY and word != "#"]
+    content = [word for word in said if word not in EVERYDAY and word != "#"]
     by_description = 0.6 * sum(word in about for word in content) / len(content) if content else 0.0
     return max(by_example, by_description)
 
@@ -118,7 +119,7 @@ def _likeness(said: frozenset[str], example: frozenset[str]) -> float:
 
 
 def _weight(bag: frozenset[str]) -> float:
-    return sum(_LIGHT if word in _EVERYDAY else 1.0 for word in bag)
+    return sum(_LIGHT if word in EVERYDAY else 1.0 for word in bag)
 
 
 @lru_cache(maxsize=1024)

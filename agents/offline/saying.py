@@ -68,9 +68,16 @@ def is_withdrawal(utterance: str) -> bool:
     return any(said.startswith(phrase) for phrase in _WITHDRAWALS)
 
 
-def excuse(tools: Sequence[ToolSpec]) -> str:
-    """Say what this is and what it can do."""
+def excuse(tools: Sequence[ToolSpec], forms: Sequence[str] = ()) -> str:
+    """Say what this is and what it can do.
+
+    Args:
+        tools: the agent's own.
+        forms: what it can fill in, a few words each.
+    """
     honest = "I am a set of rules, not a language model, and I found no rule for that."
+    if forms:
+        return f"{honest} What I can do is this. {' '.join(_sentence(form) for form in forms[:EXAMPLES_SHOWN])}"
     examples = [tool.examples[0] for tool in tools if tool.examples][:EXAMPLES_SHOWN]
     if examples:
         return f"{honest} You could say, for example: {'; or: '.join(example.rstrip('.?') for example in examples)}."

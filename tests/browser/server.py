@@ -29,13 +29,14 @@ def serve(folder: Path, *, web: Path | None = None, **settings: str) -> Iterator
     Args:
         folder: where its log is written.
         web: where its page is; by default that of the product.
-        settings: ``VOICE_…`` variables, in lower case and without the prefix.
+        settings: ``VOICE_…`` variables, in lower case and without the prefix; the desk answers by default.
 
     Yields:
         Its address, once it is ready.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VOICE_")}
-    environment |= {f"VOICE_{name.upper()}": value for name, value in {"model": "offline", **settings}.items()}
+    settings = {"model": "offline", "agent": "agents.desk:create", **settings}
+    environment |= {f"VOICE_{name.upper()}": value for name, value in settings.items()}
     log = folder / "server.log"
     with log.open("wb") as written:
         program = [str(Path(sys.executable).with_name("voice-server"))]

@@ -17,6 +17,7 @@ from tests.e2e.stage import heard_by
 from tests.e2e.test_answers import CONTRACT, assert_fits
 from tests.fixtures.catalogue import fixture
 from tests.fixtures.wer import normalised
+from voice_server.records.opened import open_record
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,17 +41,24 @@ def voice_server(*arguments: str | Path, folder: Path, **variables: str) -> subp
 def test_a_barge_in_by_the_command_gives_the_report_the_audio_the_transcript_and_the_picture(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = voice_server(
-        *("turn", fixture("what-can-you-do").path, f"{fixture('stop-tell-me-the-time').path}@+3.0"),
+        *("turn", fixture("what-can-you-do").path, f"{fixture('flights-for-two').path}@+3.0"),
         *("--json", "--out", out, "--plot", out / "turn.png"),
         folder=tmp_path,
     )
     assert (done.returncode, done.stderr) == (0, "")
     report: dict[str, Any] = json.loads(done.stdout)
     assert_fits(report, CONTRACT)
+    assert report["agent"] == "agents.concierge:create"
     first, second = report["turns"]
     assert first["interrupted"] is True
-    assert second["tools"] == [{"name": "tell_time", "input": {}, "status": "success"}]
+    assert [tool["name"] for tool in second["tools"]][-1] == "glove_form_fill"
+    assert {tool["status"] for tool in second["tools"]} == {"success"}
+    (form,) = report["forms"]
+    assert (form["id"], form["status"], form["values"]["destination"]) == ("trip-booking", "active", "Lisbon")
+    assert (report["goals"]["program"], report["goals"]["status"]) == ("trip", "active")
     assert json.loads((out / "report.json").read_text()) == report
+    kept = open_record(out).report
+    assert json.loads(json.dumps([kept.goals, kept.forms])) == [report["goals"], report["forms"]]
     assert report["audio"]["path"] == str(out / "agent.wav")
     with wave.open(str(out / "agent.wav"), "rb") as written:
         assert (written.getnchannels(), written.getsampwidth(), written.getframerate()) == (1, 2, 24_000)

@@ -23,6 +23,7 @@ def test_a_recorded_call_has_both_voices_captions_and_a_picture(tmp_path: Path) 
     out = tmp_path / "out"
     done = voice_server(
         *("turn", fixture("what-can-you-do").path, f"{fixture('stop-tell-me-the-time').path}@+3.0", "--out", out),
+        *("--agent", "agents.desk:create"),
         folder=tmp_path,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -48,7 +49,7 @@ def test_a_recorded_call_has_both_voices_captions_and_a_picture(tmp_path: Path) 
 def test_a_call_that_is_killed_in_the_middle_of_a_word_can_be_heard_read_and_drawn(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [Path(sys.executable).with_name("voice-server"), "turn", fixture("what-can-you-do").path]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "VOICE_MODEL": "offline"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "VOICE_MODEL": "offline", "VOICE_AGENT": "agents.desk:create"}
     with subprocess.Popen(
         [str(part) for part in (*command, "--realtime-clock", "--out", out)], env=environment, cwd=tmp_path
     ) as process:

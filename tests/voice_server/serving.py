@@ -43,8 +43,9 @@ class Served:
 
 @contextmanager
 def serving(house: House, **settings: Any) -> Iterator[Served]:
-    """Serve with engines that are loaded already."""
-    wanted = load_settings(model="offline").model_copy(update={"drain_s": 0.0, **_secret(settings)})
+    """Serve with engines that are loaded already; the desk answers unless another agent is named."""
+    wanted = load_settings(model="offline", agent="agents.desk:create")
+    wanted = wanted.model_copy(update={"drain_s": 0.0, **_secret(settings)})
     front = Front(wanted, load=lambda _: house)
     listening = socket.create_server(("127.0.0.1", 0))
     running = server(front)

@@ -75,7 +75,8 @@ class FormsStand:
 
     type: ClassVar[str] = "forms"
     forms: tuple[dict[str, Any], ...]
-    """As ``agents.core.progress.Progress`` gives them."""
+    """Each with its ``id``, ``status`` and ``values``, which are the answers that hold, and all that
+    ``agents.core.progress.Progress`` gives."""
 
 
 Noted: TypeAlias = CallEvent | GoalsStand | FormsStand
@@ -89,7 +90,12 @@ def stands(kind: ProgressKind, read: Any) -> GoalsStand | FormsStand:
         kind: which of them.
         read: what was read of ``agents.core.progress.Progress``.
     """
-    return GoalsStand(program=read) if kind == "goals" else FormsStand(forms=tuple(read or ()))
+    return GoalsStand(program=read) if kind == "goals" else FormsStand(forms=tuple(map(_form, read or ())))
+
+
+def _form(read: dict[str, Any]) -> dict[str, Any]:
+    values = {field["id"]: field["value"] for field in read["fields"] if field["status"] == "filled"}
+    return {"id": read["form"], "values": values, **read}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

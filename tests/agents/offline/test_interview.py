@@ -209,7 +209,21 @@ async def test_a_yes_that_comes_before_the_read_back_is_heard_is_taken_and_not_j
     assert (await caller.booked()).details.loyalty_number is None
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("I want to fly from London to Lisbon.", "When do you want to leave?"),
+        ("I'd like to travel to Paris.", "Where are you flying from?"),
+        ("Can you help me book a flight?", "All right. Where are you flying from?"),
+    ],
+)
+async def test_however_a_wish_to_travel_is_worded_it_begins_the_form(caller: Caller, said: str, asked: str) -> None:
+    assert await caller.say(said) == asked
+
+
 async def test_small_talk_begins_no_form(caller: Caller) -> None:
     assert await caller.say("Hello.") == "Hello. What can I do for you?"
-    assert "no rule for that" in await caller.say("Tell me a joke about elephants.")
+    joke = await caller.say("Tell me a joke about elephants.")
+    assert "no rule for that" in joke and "Book a flight" in joke
+    assert (await caller.say("What can you do for me?")).startswith("I am a travel concierge")
     assert await caller.keeping.forms.find(subject="c1", limit=1) == []

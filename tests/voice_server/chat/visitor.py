@@ -126,7 +126,7 @@ async def visiting(
     """
     wanted = load_settings(
         model="offline",
-        agent=AGENT if make else None,
+        agent=AGENT if make else "agents.desk:create",
         database=None if database is None else f"sqlite:///{database}",
     ).model_copy(update={"drain_s": 0.0, "key": SecretStr(key) if key else None, **settings})
     front = Front(wanted, load=lambda _: SILENT)

@@ -45,7 +45,18 @@ HEADING = Heading(
 
 ANSWER = "It costs < 5 euros & 40 cents. Shall I book it for Ann? I can do that now."
 
-FORM = {"id": "table", "status": "active", "values": {"name": "Ann"}}
+READ = {
+    "form": "table",
+    "status": "active",
+    "fields": [
+        {"id": "name", "status": "filled", "value": "Ann"},
+        {"id": "people", "status": "invalid", "value": 90},
+        {"id": "day", "status": "empty"},
+    ],
+}
+"""A form as it is read, what the record has no need of left out."""
+
+FORM = {"id": "table", "values": {"name": "Ann"}, **READ}
 GOALS = {"program": "evening", "version": 2, "status": "active", "goals": []}
 
 STORY: tuple[tuple[float, CallEvent], ...] = (

@@ -13,7 +13,7 @@ import pytest
 from pipelines.audio.frame import HEARING_RATE, SPEAKING_RATE, Frame
 from pipelines.clock import RealClock, VirtualClock
 from pipelines.trace import Trace
-from tests.voice_server.records.story import BEGAN, FORM, GOALS, HEADING, PLAYED_AT, STORY
+from tests.voice_server.records.story import BEGAN, FORM, GOALS, HEADING, PLAYED_AT, READ, STORY
 from voice_server.records.notes import Notes
 from voice_server.records.opened import open_record
 from voice_server.records.record import MOST_ENTRIES, CallRecord
@@ -43,7 +43,7 @@ def test_a_call_as_it_happens_becomes_the_record_that_notes_would_be(tmp_path: P
             notes.tell(event)
         for take in (record.take, notes.take):
             take("goals", GOALS)
-            take("forms", [FORM])
+            take("forms", [READ])
         report = await record.aclose()
         assert record.failure is None
         opened = open_record(tmp_path)
