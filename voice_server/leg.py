@@ -9,9 +9,10 @@ from enum import StrEnum
 from typing import Protocol
 
 from pipelines.playout.output import AudioOutput
+from voice_server.clients.events import ClientEvent
 from voice_server.ending import Ending
 
-__all__ = ["Leg", "Transport"]
+__all__ = ["Leg", "LegError", "Transport"]
 
 
 class Transport(StrEnum):
@@ -19,6 +20,20 @@ class Transport(StrEnum):
 
     SOCKET = "socket"
     ROOM = "room"
+
+
+class LegError(Exception):
+    """There is no way to the caller.
+
+    Args:
+        code: of the error event; stable.
+        message: one sentence, which may be shown.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
 
 
 class Leg(Protocol):
@@ -48,8 +63,16 @@ class Leg(Protocol):
         """The call hears from now on."""
         ...
 
+    def notice(self, event: ClientEvent) -> None:
+        """Clients are told of something, which the leg may also show in a way of its own."""
+        ...
+
     async def run(self) -> None:
-        """Do what the leg does by itself, from the beginning of the call until this is cancelled."""
+        """Do what the leg does by itself, from the beginning of the call until this is cancelled.
+
+        Raises:
+            LegError: there is no way to the caller: the call fails.
+        """
         ...
 
     async def aclose(self, ending: Ending) -> None:

@@ -52,7 +52,7 @@ from voice_server.clients.telling import Telling
 from voice_server.conversations import Conversation, Conversations
 from voice_server.ending import Ending
 from voice_server.house import House
-from voice_server.leg import Leg
+from voice_server.leg import Leg, LegError
 from voice_server.microphone import Meter, Microphone
 from voice_server.records.journal import Heading
 from voice_server.screen import Screen
@@ -164,6 +164,9 @@ class LiveCall:
     async def _walk(self) -> None:
         try:
             await self.leg.run()
+        except LegError as error:
+            self._fail(error.code, error.message)
+            self._microphone.hang_up()
         except Exception as error:  # noqa: BLE001 - a task's boundary: a call that fails fails alone
             self._fail_unknown(error)
             self._microphone.hang_up()
@@ -298,20 +301,25 @@ class LiveCall:
         """Tell how goals and forms stand: somebody came who has not been told."""
         self._onlooker.tell_again()
 
-    def wait_for_caller(self, seconds: float) -> None:
-        """Nobody is there: be silent, and end the call when nobody comes. A button that was pressed is let go."""
+    def wait_for_caller(self, seconds: float, ending: Ending = Ending.DISCONNECTED) -> None:
+        """Nobody is there: be silent, and end the call when nobody comes. A button that was pressed is let go.
+
+        Args:
+            seconds: how long.
+            ending: how it ends then.
+        """
         self.stop_waiting()
         if self.ending is not None:
             return
         if seconds <= 0:
-            self.end(Ending.DISCONNECTED)
+            self.end(ending)
             return
         if (call := self.controls) is not None:
             call.suspend()
             if self.mode is TurnTaking.MANUAL:
                 call.mute()
         clock = self.premises.clock
-        self._grace = clock.call_at(clock.now() + seconds, self.end, Ending.DISCONNECTED)
+        self._grace = clock.call_at(clock.now() + seconds, self.end, ending)
 
     def stop_waiting(self) -> None:
         """Somebody is there; :meth:`~pipelines.call.Call.restore` lets the agent go on. Idempotent."""
@@ -361,6 +369,7 @@ class LiveCall:
     def tell(self, event: ClientEvent) -> None:
         """Tell whoever follows the call."""
         self.stream.tell(event)
+        self.leg.notice(event)
 
     def aside(self, event: ClientEvent) -> Told:
         """Put an event into its envelope for one connection alone."""

@@ -50,6 +50,9 @@ class SocketLeg:
     def begin(self) -> None:
         """The call hears from now on: whoever waits for that finds out by themselves."""
 
+    def notice(self, event: ClientEvent) -> None:
+        """Clients are told of something: a line reads it by itself."""
+
     async def run(self) -> None:
         """Do nothing: lines do it all."""
 

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numpy as np
 
 from pipelines.audio.frame import Frame
+from voice_server.clients.allowance import Allowance
 from voice_server.clients.commands import Command, CommandError, Start, parse_command
-from voice_server.transports.websocket.allowance import Allowance
 
 __all__ = ["Action", "Begin", "Close", "CloseCode", "Complain", "Obey", "Session"]
 
