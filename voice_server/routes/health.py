@@ -30,6 +30,7 @@ class Ready(BaseModel):
     status: Literal["ready"] = "ready"
     calls: int = Field(description="how many there are")
     limit: int = Field(description="how many there may be")
+    rooms: bool = Field(description="whether they can also be held in LiveKit's rooms")
 
 
 @router.get("/health", operation_id="health", summary="Whether the process lives")
@@ -47,5 +48,5 @@ async def health() -> Health:
 async def ready(request: Request) -> Ready:
     """Answer 503, with the reason, while the engines load and when the server is going away."""
     front: Front = request.app.state.front
-    calls = front.service.calls
-    return Ready(calls=len(calls), limit=calls.limit)
+    service = front.service
+    return Ready(calls=len(service.calls), limit=service.calls.limit, rooms=service.settings.livekit_url is not None)

@@ -1,8 +1,12 @@
 /** What a page of one's own is made of; `App.tsx` is one example. */
 
 export { USUAL, MicrophoneError, type MicrophoneChoice } from "./audio/microphone";
+export { admit, hasRooms, RefusedError, type Admission } from "./call/admission";
+export type { Carrier, CarrierListener, Course } from "./call/carrier";
 export { QUIET, VoiceClient, type CallSnapshot } from "./call/client";
 export { PushToTalk } from "./call/pushToTalk";
+export { RoomCarrier } from "./call/roomCarrier";
+export { SocketCarrier } from "./call/socketCarrier";
 export { axis, stages, STAGES, total, type Stage, type StageName } from "./call/timing";
 export type { Line, Words } from "./call/transcript";
 export { NOTHING, reduce, type CallView, type ToolActivity } from "./call/view";
@@ -25,5 +29,6 @@ export { socketUrl, useCall, useLevel } from "./hooks/useCall";
 export { useMicrophones } from "./hooks/useMicrophones";
 export { usePushToTalk, type PushToTalkOptions } from "./hooks/usePushToTalk";
 export { decodeAudio, decodeEvent } from "./protocol/codec";
+export { RoomSession, type RoomAction } from "./protocol/roomSession";
 export { Session, type Action, type Ending, type Opening, type Phase } from "./protocol/session";
 export type * from "./protocol/wire";

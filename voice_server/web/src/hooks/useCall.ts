@@ -1,6 +1,10 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 
+import { hasRooms } from "../call/admission";
+import type { CarrierListener } from "../call/carrier";
 import { VoiceClient, type CallSnapshot } from "../call/client";
+import { RoomCarrier } from "../call/roomCarrier";
+import { SocketCarrier } from "../call/socketCarrier";
 import type { LevelHeard } from "../protocol/wire";
 
 /** The socket of the server this page comes from. */
@@ -11,9 +15,17 @@ export function socketUrl(): string {
   return url.href;
 }
 
-/** A call: what is known of it, drawn anew after every change, and the client that acts. */
+/**
+ * A call: what is known of it, drawn anew after every change, and the client that acts.
+ *
+ * It is held in a LiveKit room where the server has one to give, else on its socket.
+ */
 export function useCall(url: string = socketUrl()): { client: VoiceClient; call: CallSnapshot } {
-  const client = useMemo(() => new VoiceClient(url), [url]);
+  const client = useMemo(() => {
+    const carry = async (listener: CarrierListener) =>
+      (await hasRooms()) ? new RoomCarrier(listener) : new SocketCarrier(url, listener);
+    return new VoiceClient(carry);
+  }, [url]);
   useEffect(() => {
     // Who leaves the page hangs up; else the server would wait for them to come back.
     const leave = () => client.stop();
