@@ -1,35 +1,25 @@
 """Rooms: in which of them the agent is, at most one call in each.
 
-Above: the routes ask it in, and webhooks. Below: ``calls`` admits, ``room`` joins.
+Above: the routes ask it in, and webhooks. Below: ``calls`` admits, ``leg`` joins.
 """
 
 from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable
-from importlib import import_module
-from typing import TypeAlias
 
 from voice_server.calls import CallRefusedError, Calls, Refusal
 from voice_server.ending import Ending
 from voice_server.live import LiveCall
 from voice_server.livekit.access import Access
 from voice_server.livekit.invitation import Invitation
+from voice_server.livekit.leg import RoomLeg, join
 from voice_server.livekit.webhooks import Arrival, Closing, Webhooks
 from voice_server.settings import Settings, Summons
 
-__all__ = ["Join", "Rooms"]
+__all__ = ["Rooms"]
 
 _log = logging.getLogger(__name__)
-
-Join: TypeAlias = Callable[[Calls, Access, Invitation], LiveCall]
-"""Makes the agent join a room, in a call of the server's."""
-
-
-def _join(calls: Calls, access: Access, invitation: Invitation) -> LiveCall:
-    join: Join = import_module("voice_server.livekit.room").join
-    return join(calls, access, invitation)
 
 
 class Rooms:
@@ -38,16 +28,12 @@ class Rooms:
     Args:
         settings: which LiveKit server there is, and what brings the agent into its rooms.
         calls: admits.
-        join: how it is joined; by default with LiveKit's SDK, which is loaded then.
     """
 
-    def __init__(self, settings: Settings, calls: Calls, join: Join = _join) -> None:
+    def __init__(self, settings: Settings, calls: Calls) -> None:
         self._settings = settings
         self._calls = calls
-        self._join = join
         self._webhooks: Webhooks | None = None
-        self._joined: dict[str, str] = {}
-        """Of each room, the id of the last call in it."""
 
     @property
     def access(self) -> Access:
@@ -59,8 +45,11 @@ class Rooms:
         return Access.of(self._settings)
 
     def find(self, room: str) -> LiveCall | None:
-        """Find the call in a room."""
-        return self._calls.find(self._joined.get(room, ""))
+        """Find the call in a room, unless it is about to end."""
+        for call in self._calls:
+            if isinstance(call.leg, RoomLeg) and call.leg.room == room and call.ending is None:
+                return call
+        return None
 
     def invite(self, room: str, conversation: str | None = None, listen_to: str | None = None) -> tuple[LiveCall, bool]:
         """Have the agent in a room.
@@ -85,10 +74,7 @@ class Rooms:
                 )
             return there, False
         invitation = Invitation(room=room, conversation=conversation or uuid.uuid4().hex, listen_to=listen_to)
-        call = self._join(self._calls, access, invitation)
-        self._joined = {name: id_ for name, id_ in self._joined.items() if self._calls.find(id_) is not None}
-        self._joined[room] = call.id
-        return call, True
+        return join(self._calls, access, invitation), True
 
     def hear(self, body: bytes, signature: str) -> None:
         """Act upon what LiveKit tells by a webhook.
@@ -121,4 +107,4 @@ class Rooms:
     def _end(self, closing: Closing) -> None:
         call = self.find(closing.room)
         if call is not None and call.since <= closing.at:  # else it is in a new room of the same name
-            call.end(Ending.ENDED)
+            call.end(Ending.REMOVED)
