@@ -83,7 +83,7 @@ class LocalMind:
         async for event in self._model.stream(as_request(view)):
             if isinstance(event, TextChunk):
                 for sentence in _SENTENCE_END.split(event.text.strip()):
-                    yield Said(text=f"{sentence} ", samples=await self._speak(sentence))
+                    yield Said(text=sentence, samples=await self._speak(sentence))
             elif isinstance(event, ToolCalled):
                 yield Called(name=event.call.tool_name, arguments=event.call.input_args)
 

@@ -89,6 +89,7 @@ class Said:
     """A piece of an answer, a sentence as a rule."""
 
     text: str
+    """Services put a space between pieces."""
     samples: Samples
     """At ``SPEAKING_RATE``."""
 

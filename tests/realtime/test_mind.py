@@ -103,5 +103,5 @@ async def test_the_local_mind_hears_a_request_calls_the_tool_and_says_its_result
         tools=offers, items=[*asked.items, Call(call_id="a", name="get_time"), Result(call_id="a", output=output)]
     )
     said = [thought async for thought in mind.respond(told)]
-    assert [thought.text for thought in said if isinstance(thought, Said)] == ["It is noon. ", "Anything else? "]
+    assert [thought.text for thought in said if isinstance(thought, Said)] == ["It is noon.", "Anything else?"]
     assert all(isinstance(thought, Said) and 0.4 < len(thought.samples) / 24_000 < 2 for thought in said)
