@@ -54,10 +54,15 @@ class Stage(Protocol):
     one it was asked for, or else one that it begins by itself.
     """
 
-    adapter: RealtimeAdapter
-    """Fresh."""
-    truncates: bool
-    """Whether this provider can be told how much was heard."""
+    @property
+    def adapter(self) -> RealtimeAdapter:
+        """Fresh."""
+        ...
+
+    @property
+    def truncates(self) -> bool:
+        """Whether this provider can be told how much was heard."""
+        ...
 
     async def say(self, text: str, samples: Samples) -> None:
         """Go on with the answer: say something, at the adapter's ``speaks``."""
@@ -159,18 +164,19 @@ async def talk(stage: Stage, setup: SessionSetup) -> AsyncIterator[Talk]:
     failure: AssertionError | None = None
     told: list[ProviderEvent] = []
     try:
-        async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(LIMIT_S):
             call = Talk(await stage.adapter.open(setup))
             told = call.told
-            listening = group.create_task(call.listen())
-            try:
-                await call.until(SessionOpened)
-                yield call
-            except AssertionError as exc:
-                failure = exc  # A group would wrap it.
-            finally:
-                await call.session.aclose()
-                listening.cancel()
+            async with asyncio.TaskGroup() as group:
+                listening = group.create_task(call.listen())
+                try:
+                    await call.until(SessionOpened)
+                    yield call
+                except AssertionError as exc:
+                    failure = exc  # A group would wrap it.
+                finally:
+                    await call.session.aclose()
+                    listening.cancel()
     except TimeoutError:
         raise AssertionError(f"{LIMIT_S:.0f} s were not enough; told so far: {told}; held: {stage.held()}") from None
     if failure is not None:

@@ -14,6 +14,7 @@ __all__ = ["Refusal", "closed", "hopeless", "refused_by_http"]
 _ADVICE = {
     "invalid_api_key": "check OPENAI_API_KEY",
     "model_not_found": "take a model that this key may use (S2S_MODEL)",
+    "invalid_model": "take a realtime model (S2S_MODEL)",
     "insufficient_quota": "see to the account's plan and billing",
     "invalid_voice": "take another voice (S2S_VOICE)",
 }
