@@ -27,6 +27,7 @@ __all__ = [
     "SessionEnded",
     "SessionExpiring",
     "SessionOpened",
+    "TokensTold",
     "TokensUsed",
     "ToolCalled",
 ]
@@ -179,6 +180,15 @@ class ReplyEnded:
     reason: str = ""
     """In the provider's words, when it is not completed."""
     used: TokensUsed | None = None
+    """``None``: told later, by ``TokensTold``, or never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokensTold:
+    """What an answer cost, or more of it, from a provider that tells it behind the answer's end."""
+
+    reply: str
+    used: TokensUsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,5 +214,6 @@ ProviderEvent: TypeAlias = (
     | CallsWithdrawn
     | Interrupted
     | ReplyEnded
+    | TokensTold
     | ProviderTrouble
 )
