@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from importlib import metadata
 from typing import Any
@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from voice_server.errors import UsageError
 from voice_server.loading import load_factory
-from voice_server.settings import MEMORY, Settings
+from voice_server.settings import MEMORY, PipelineKind, Settings
 from voice_server.transcript import Ink
 
 __all__ = ["Check", "Diagnosis", "Finding", "examine"]
@@ -86,7 +86,7 @@ def examine(settings: Settings) -> Diagnosis:
         settings: what would be used.
     """
     looks: tuple[Callable[[Settings], Check], ...] = (
-        _python, _package, _vad, _stt, _tts, _agent, _model, _database, _server, _livekit, _picture,
+        _python, _package, _vad, _stt, _tts, _agent, _model, _s2s, _database, _server, _livekit, _picture,
     )  # fmt: skip
     return Diagnosis(checks=tuple(look(settings) for look in looks))
 
@@ -116,11 +116,17 @@ def _vad(settings: Settings) -> Check:
 
 
 def _stt(settings: Settings) -> Check:
+    if settings.pipeline is PipelineKind.REALTIME:
+        return _good("stt", "not needed: the speech-to-speech model hears")
     return _engine("stt", settings.stt)
 
 
 def _tts(settings: Settings) -> Check:
-    return _engine("tts", settings.tts)
+    check = _engine("tts", settings.tts)
+    if settings.pipeline is PipelineKind.REALTIME and check.finding is Finding.BAD:
+        missed = f"{check.detail}; only narrations and apologies need it"
+        return replace(check, finding=Finding.NOTE, detail=missed)
+    return check
 
 
 def _engine(kind: str, name: str) -> Check:
@@ -158,6 +164,20 @@ def _model(settings: Settings) -> Check:
         return _good("model", f"{settings.model}: answers by rules; OPENAI_API_KEY or ANTHROPIC_API_KEY brings a model")
     variable = provider.base_url_variable or ""
     return _reach(settings.model, os.environ.get(variable) or provider.base_url, variable)
+
+
+def _s2s(settings: Settings) -> Check:
+    from voice_server.speech import configured_adapter
+
+    wanted = settings.pipeline is PipelineKind.REALTIME
+    if not wanted and settings.s2s_provider is None:
+        return _good("s2s", "no speech-to-speech model is named; S2S_PROVIDER lets calls choose one")
+    try:
+        name = configured_adapter(settings).name
+    except UsageError as error:
+        problem, _, fix = str(error).partition(": ")
+        return _bad("s2s", problem, fix) if wanted else _note("s2s", problem, fix)
+    return _good("s2s", f"{name}: its key is tried by the first call")
 
 
 def _reach(model: str, base_url: str, variable: str) -> Check:

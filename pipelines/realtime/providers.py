@@ -1,18 +1,18 @@
-"""Which speech-to-speech providers there are, by name: a table, read on demand.
+"""Which speech-to-speech providers there are, by name, and how one is chosen by a configuration and the environment.
 
-Above: a host makes an adapter once and holds any number of calls with it. Below: one package per provider.
+Above: a host makes an adapter once, and holds any number of calls with it. Below: one package per provider, imported
+when it is chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import Any
 
 from pipelines.realtime.base import RealtimeAdapter, RealtimeError
+from pipelines.realtime.openai.options import DEFAULT_MODEL, OpenAIOptions, SemanticVad, ServerVad
 
-__all__ = ["S2S_PROVIDERS", "S2SConfig", "S2SProvider", "create_s2s_adapter"]
+__all__ = ["S2S_PROVIDERS", "S2SConfig", "S2SProvider", "completed", "create_s2s_adapter"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,69 +26,31 @@ class S2SConfig:
     """A name of :data:`S2S_PROVIDERS`; ``None``: the first one whose key is in the environment."""
     model: str | None = None
     voice: str | None = None
-    turn_detection: str | None = None
-    """OpenAI's ``semantic_vad`` or ``server_vad``."""
-    api_version: str | None = None
-    """Gemini's."""
+    """For :attr:`~pipelines.realtime.base.SessionSetup.voice`: adapters have none of their own."""
     api_key: str | None = field(default=None, repr=False)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What else the provider's adapter takes, by the names of its arguments."""
+    turn_detection: str | None = None
+    """OpenAI's ``semantic_vad`` or ``server_vad``, as it has them; ``openai`` goes before it."""
+    api_version: str | None = None
+    """Of Gemini's interface."""
+    openai: OpenAIOptions | None = None
+    """All that can be chosen at OpenAI."""
 
     @property
     def label(self) -> str:
-        """What it is called in messages and reports, as ``provider:model``."""
-        provider = self.provider or "s2s"
-        known = S2S_PROVIDERS.get(provider)
-        model = self.model or ("" if known is None else known.model)
-        return f"{provider}:{model}" if model else provider
+        """What it is called in messages and reports."""
+        return ":".join(part for part in (self.provider or "s2s", self.model) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S2SProvider:
     """Somebody who serves speech-to-speech models."""
 
-    target: str
-    """``module:Class`` of the adapter."""
     key_variable: str
     """Variable that holds the key."""
     url_variable: str
     """Variable that may name another address than theirs."""
-    model: str
-    """Of theirs, when none is named."""
-    takes: frozenset[str] = frozenset()
-    """Which of the optional fields of a configuration mean something there."""
-
-
-S2S_PROVIDERS: Mapping[str, S2SProvider] = {
-    "openai": S2SProvider(
-        target="pipelines.realtime.openai:OpenAIRealtime",
-        key_variable="OPENAI_API_KEY",
-        url_variable="OPENAI_BASE_URL",
-        model="gpt-realtime",
-        takes=frozenset({"turn_detection"}),
-    ),
-    "gemini": S2SProvider(
-        target="pipelines.realtime.gemini:GeminiLive",
-        key_variable="GEMINI_API_KEY",
-        url_variable="GEMINI_BASE_URL",
-        model="gemini-live-2.5-flash-preview",
-        takes=frozenset({"api_version"}),
-    ),
-}
-"""In the order in which they are looked for."""
-
-ELSEWHERE: Mapping[str, str] = {
-    "openai-webrtc": "a browser's own connection is made with POST /api/realtime/secrets; for calls use 'openai'"
-}
-"""Names that others know, and what is meant by them here."""
-
-_VARIABLES = {
-    "provider": "S2S_PROVIDER",
-    "model": "S2S_MODEL",
-    "voice": "S2S_VOICE",
-    "turn_detection": "S2S_TURN_DETECTION",
-    "api_version": "S2S_API_VERSION",
-}
+    make: Callable[[S2SConfig, str, str | None], RealtimeAdapter]
+    """Makes the adapter, of a configuration, a key and an address."""
 
 
 def create_s2s_adapter(config: S2SConfig | None = None, environ: Mapping[str, str] | None = None) -> RealtimeAdapter:
@@ -99,45 +61,32 @@ def create_s2s_adapter(config: S2SConfig | None = None, environ: Mapping[str, st
         environ: where ``S2S_…``, keys and addresses are looked up; usually the process's environment.
 
     Raises:
-        RealtimeError: there is no such provider, none is named and no key is there, the key is missing, or the
-            provider's package is. Names the variable, and is not worth another try.
+        RealtimeError: there is no such provider, none is named and no key is there, the key or the provider's package
+            is missing, or a variable means nothing. Names the variable, and is not worth another try.
     """
     variables = environ or {}
-    wanted = _completed(config or S2SConfig(), variables)
+    wanted = completed(config or S2SConfig(), variables)
     name = wanted.provider or _with_key(variables)
     if name in ELSEWHERE:
         raise RealtimeError(f"S2S_PROVIDER is {name!r}: {ELSEWHERE[name]}", retry=False)
-    provider = S2S_PROVIDERS.get(name)
-    if provider is None:
+    if (provider := S2S_PROVIDERS.get(name)) is None:
         known = " and ".join(S2S_PROVIDERS)
         raise RealtimeError(f"S2S_PROVIDER is {name!r}, and the providers are {known}", retry=False)
-    key = wanted.api_key or variables.get(provider.key_variable, "")
-    if not key and "token" not in wanted.options:
+    if not (key := wanted.api_key or variables.get(provider.key_variable, "")):
         raise RealtimeError(f"{name!r} needs a key: set {provider.key_variable}", retry=False)
-    module, _, factory = provider.target.partition(":")
-    adapter = getattr(import_module(module), factory)
-    given = {
-        name: value
-        for name, value in (("voice", wanted.voice), *((each, getattr(wanted, each)) for each in provider.takes))
-        if value is not None
-    }
-    made: RealtimeAdapter = adapter(
-        wanted.model or provider.model,
-        api_key=key,
-        base_url=variables.get(provider.url_variable) or None,
-        **{**given, **wanted.options},
+    return provider.make(wanted, key, variables.get(provider.url_variable) or None)
+
+
+def completed(config: S2SConfig, environ: Mapping[str, str]) -> S2SConfig:
+    """Fill in from the environment what a configuration leaves open; a key stays where it is."""
+    return replace(
+        config,
+        provider=config.provider or environ.get("S2S_PROVIDER") or None,
+        model=config.model or environ.get("S2S_MODEL") or None,
+        voice=config.voice or environ.get("S2S_VOICE") or None,
+        turn_detection=config.turn_detection or environ.get("S2S_TURN_DETECTION") or None,
+        api_version=config.api_version or environ.get("S2S_API_VERSION") or None,
     )
-    return made
-
-
-def _completed(config: S2SConfig, variables: Mapping[str, str]) -> S2SConfig:
-    """Fill in from the environment what a configuration leaves open."""
-    missing: dict[str, Any] = {
-        name: variables[variable]
-        for name, variable in _VARIABLES.items()
-        if getattr(config, name) is None and variables.get(variable)
-    }
-    return replace(config, **missing)
 
 
 def _with_key(variables: Mapping[str, str]) -> str:
@@ -149,3 +98,34 @@ def _with_key(variables: Mapping[str, str]) -> str:
             retry=False,
         )
     return found
+
+
+def _openai(config: S2SConfig, key: str, url: str | None) -> RealtimeAdapter:
+    from pipelines.realtime.openai.adapter import OpenAIRealtime
+
+    options = config.openai
+    if options is None and config.turn_detection is not None:
+        detection = _DETECTIONS.get(config.turn_detection)
+        if detection is None:
+            known = " and ".join(_DETECTIONS)
+            raise RealtimeError(
+                f"S2S_TURN_DETECTION is {config.turn_detection!r}, and OpenAI's are {known}", retry=False
+            )
+        options = OpenAIOptions(turn_detection=detection())
+    return OpenAIRealtime(config.model or DEFAULT_MODEL, api_key=key, base_url=url, options=options)
+
+
+_DETECTIONS: Mapping[str, Callable[[], SemanticVad | ServerVad]] = {
+    "semantic_vad": SemanticVad,
+    "server_vad": ServerVad,
+}
+
+S2S_PROVIDERS: Mapping[str, S2SProvider] = {
+    "openai": S2SProvider(key_variable="OPENAI_API_KEY", url_variable="OPENAI_BASE_URL", make=_openai),
+}
+"""In the order in which they are looked for."""
+
+ELSEWHERE: Mapping[str, str] = {
+    "openai-webrtc": "a browser's own connection is made with POST /api/realtime/secrets; for calls use 'openai'"
+}
+"""Names that others know, and what is meant by them here."""

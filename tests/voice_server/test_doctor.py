@@ -24,7 +24,14 @@ _LIGHT = {"stt": "silent", "tts": "pipelines.stt.silent:Silent", "model": "offli
 
 @pytest.fixture(autouse=True)
 def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "LIVEKIT_URL", "LIVEKIT_API_KEY"):
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "GEMINI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "LIVEKIT_URL",
+        "LIVEKIT_API_KEY",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -55,6 +62,23 @@ def test_a_port_that_is_taken_is_named_with_the_fix() -> None:
     assert check.finding is Finding.NOTE
     assert "is taken by another program" in check.detail
     assert "--port" in check.fix
+
+
+def test_without_a_speech_to_speech_model_nothing_is_wrong() -> None:
+    assert _check("s2s").finding is Finding.GOOD
+
+
+def test_the_realtime_pipeline_needs_a_provider_with_its_key_and_no_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = _check("s2s", pipeline="realtime")
+    assert missing.finding is Finding.BAD
+    assert "OPENAI_API_KEY" in missing.fix
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    found = _check("s2s", pipeline="realtime")
+    assert (found.finding, "openai:" in found.detail) == (Finding.GOOD, True)
+    assert SECRET not in f"{found}"
+    assert _check("stt", pipeline="realtime", stt="nix").finding is Finding.GOOD
+    voiceless = _check("tts", pipeline="realtime", tts="nix")
+    assert (voiceless.finding, "only narrations" in voiceless.detail) == (Finding.NOTE, True)
 
 
 def test_without_a_livekit_server_nothing_is_wrong() -> None:
