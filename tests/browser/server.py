@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -23,18 +23,23 @@ READY_WITHIN_S = 60.0
 
 
 @contextmanager
-def serve(folder: Path, *, web: Path | None = None, **settings: str) -> Iterator[str]:
+def serve(
+    folder: Path, *, web: Path | None = None, livekit: Mapping[str, str] | None = None, **settings: str
+) -> Iterator[str]:
     """Run `voice-server serve` on a port of its own until the block ends.
 
     Args:
         folder: where its log is written.
         web: where its page is; by default that of the product.
+        livekit: ``LIVEKIT_…`` variables; by default it has no rooms.
         settings: ``VOICE_…`` variables, in lower case and without the prefix; the desk answers by default.
 
     Yields:
         Its address, once it is ready.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("VOICE_")}
+    ours = ("VOICE_", "LIVEKIT_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    environment |= livekit or {}
     settings = {"model": "offline", "agent": "agents.desk:create", **settings}
     environment |= {f"VOICE_{name.upper()}": value for name, value in settings.items()}
     log = folder / "server.log"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.turns.settings import TurnTaking
+
 __all__ = ["Invitation"]
 
 
@@ -19,3 +21,5 @@ class Invitation:
     """What it goes on with, or begins."""
     listen_to: str | None = None
     """The identity of whoever it talks to; ``None``: the first caller who comes."""
+    mode: TurnTaking | None = None
+    """Who says where a turn of the caller ends; ``None``: as the server is set."""

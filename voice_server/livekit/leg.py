@@ -67,7 +67,7 @@ def join(calls: Calls, access: Access, invitation: Invitation, *, voice: AudioOu
         CallRefusedError: no calls are taken, or the conversation is in one.
     """
     return calls.hold(
-        Terms(conversation=invitation.conversation),
+        Terms(conversation=invitation.conversation, mode=invitation.mode),
         partial(RoomLeg, access=access, invitation=invitation, voice=voice),
     )
 

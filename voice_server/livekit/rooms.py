@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import uuid
 
+from pipelines.turns.settings import TurnTaking
 from voice_server.calls import CallRefusedError, Calls, Refusal
 from voice_server.ending import Ending
 from voice_server.live import LiveCall
@@ -51,13 +52,20 @@ class Rooms:
                 return call
         return None
 
-    def invite(self, room: str, conversation: str | None = None, listen_to: str | None = None) -> tuple[LiveCall, bool]:
+    def invite(
+        self,
+        room: str,
+        conversation: str | None = None,
+        listen_to: str | None = None,
+        mode: TurnTaking | None = None,
+    ) -> tuple[LiveCall, bool]:
         """Have the agent in a room.
 
         Args:
             room: which.
             conversation: what it goes on with; ``None``: what is going on there, else a new one.
             listen_to: the identity of whoever it talks to; ``None``: the first caller who comes.
+            mode: who says where a turn of the caller ends, in a new call; ``None``: as the server is set.
 
         Returns:
             The call, and whether it was not there before.
@@ -73,7 +81,9 @@ class Rooms:
                     Refusal.TAKEN, f"the agent is in this room with another conversation; end its call, {there.id}"
                 )
             return there, False
-        invitation = Invitation(room=room, conversation=conversation or uuid.uuid4().hex, listen_to=listen_to)
+        invitation = Invitation(
+            room=room, conversation=conversation or uuid.uuid4().hex, listen_to=listen_to, mode=mode
+        )
         return join(self._calls, access, invitation), True
 
     def hear(self, body: bytes, signature: str) -> None:

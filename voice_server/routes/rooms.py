@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.turns.settings import TurnTaking
 from voice_server.calls import CallRefusedError, Refusal
 from voice_server.livekit.access import NotConfiguredError
 from voice_server.livekit.server import Trouble, TroubleError, check_server
@@ -39,6 +40,9 @@ class RoomWish(BaseModel):
     )
     listen_to: str | None = Field(
         default=None, pattern=NAME, description="the identity of who is talked to; none: the first caller who comes"
+    )
+    mode: TurnTaking | None = Field(
+        default=None, description="who says where a turn of the caller ends; none: as the server is set"
     )
 
 
@@ -73,7 +77,7 @@ async def join_room(
     """
     with answering_for_livekit():
         await check_server(service.rooms.access)
-        call, new = service.rooms.invite(room, wish.conversation, wish.listen_to)
+        call, new = service.rooms.invite(room, wish.conversation, wish.listen_to, wish.mode)
     if not new:
         response.status_code = HTTPStatus.OK
     return RoomCall(id=call.id, room=room, conversation=call.conversation)
