@@ -167,7 +167,7 @@ def _model(settings: Settings) -> Check:
 
 
 def _s2s(settings: Settings) -> Check:
-    from voice_server.speech import configured_adapter
+    from voice_server.provider import configured_adapter
 
     wanted = settings.pipeline is PipelineKind.REALTIME
     if not wanted and settings.s2s_provider is None:

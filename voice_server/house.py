@@ -27,7 +27,6 @@ from pipelines.turns.endpointing import Endpointing
 from pipelines.turns.settings import TurnSettings, TurnTaking
 from pipelines.vad.base import ActivityModel
 from voice_server.settings import PipelineKind, Settings
-from voice_server.speech import configured_adapter
 
 __all__ = ["House"]
 
@@ -42,7 +41,7 @@ class House:
     phrases: dict[str, Samples]
     """Sentences rendered beforehand, so that a dead synthesiser can still be apologised for."""
     adapter: RealtimeAdapter | None = None
-    """Whose speech-to-speech model there is, for calls on the realtime pipeline."""
+    """Whose speech-to-speech model there is, for calls on the realtime pipeline; it is not loaded with the rest."""
     hears: bool = True
     """Whether there is a recogniser, for calls on the cascade."""
 
@@ -55,17 +54,14 @@ class House:
 
         Raises:
             EngineError: an engine cannot be had.
-            UsageError: the speech-to-speech provider cannot.
         """
         realtime = settings.pipeline is PipelineKind.REALTIME
-        adapter = configured_adapter(settings) if realtime or settings.s2s_provider else None
         voice = _load_voice(settings.tts, needed=not realtime)
         loaded = cls(
             vad=cast(ActivityModel, load_engine(EngineKind.VAD, settings.vad)),
             recognizer=Silent() if realtime else cast(Recognizer, load_engine(EngineKind.STT, settings.stt)),
             synthesizer=voice,
             phrases={} if isinstance(voice, Absent) else asyncio.run(_render(voice, _apologies())),
-            adapter=adapter,
             hears=not realtime,
         )
         gc.collect()

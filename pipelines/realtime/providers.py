@@ -29,7 +29,8 @@ class S2SConfig:
     """For :attr:`~pipelines.realtime.base.SessionSetup.voice`: adapters have none of their own."""
     api_key: str | None = field(default=None, repr=False)
     turn_detection: str | None = None
-    """OpenAI's ``semantic_vad`` or ``server_vad``, as it has them; ``openai`` goes before it."""
+    """OpenAI's ``semantic_vad`` or ``server_vad``, as it has them; ``openai`` goes before it. ``ours``: as the provider
+    has it, for calls say themselves that turn detection is ours."""
     api_version: str | None = None
     """Of Gemini's interface."""
     openai: OpenAIOptions | None = None
@@ -104,16 +105,19 @@ def _openai(config: S2SConfig, key: str, url: str | None) -> RealtimeAdapter:
     from pipelines.realtime.openai.adapter import OpenAIRealtime
 
     options = config.openai
-    if options is None and config.turn_detection is not None:
-        detection = _DETECTIONS.get(config.turn_detection)
+    if options is None and config.turn_detection not in (None, OURS):
+        detection = _DETECTIONS.get(config.turn_detection or "")
         if detection is None:
-            known = " and ".join(_DETECTIONS)
+            known = ", ".join([*_DETECTIONS, OURS])
             raise RealtimeError(
-                f"S2S_TURN_DETECTION is {config.turn_detection!r}, and OpenAI's are {known}", retry=False
+                f"S2S_TURN_DETECTION is {config.turn_detection!r}, and can be {known}", retry=False
             )
         options = OpenAIOptions(turn_detection=detection())
     return OpenAIRealtime(config.model or DEFAULT_MODEL, api_key=key, base_url=url, options=options)
 
+
+OURS = "ours"
+"""Means our own turn detection, where one of a provider's could be named."""
 
 _DETECTIONS: Mapping[str, Callable[[], SemanticVad | ServerVad]] = {
     "semantic_vad": SemanticVad,

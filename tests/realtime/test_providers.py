@@ -38,8 +38,9 @@ def test_an_argument_goes_before_the_environment_and_that_before_the_provider_s_
 
 
 def test_a_turn_detection_that_openai_does_not_have_is_refused() -> None:
-    with pytest.raises(RealtimeError, match=r"S2S_TURN_DETECTION is 'loud'.*semantic_vad and server_vad"):
+    with pytest.raises(RealtimeError, match=r"S2S_TURN_DETECTION is 'loud'.*semantic_vad, server_vad, ours"):
         create_s2s_adapter(environ={"OPENAI_API_KEY": "o", "S2S_TURN_DETECTION": "loud"})
+    assert create_s2s_adapter(environ={"OPENAI_API_KEY": "o", "S2S_TURN_DETECTION": "ours"})
 
 
 def test_an_unknown_provider_is_named_with_those_there_are() -> None:
