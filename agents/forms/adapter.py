@@ -13,9 +13,21 @@ from typing import Protocol, TypeVar
 from agents.forms.errors import FormConflictError, FormNotFoundError
 from agents.forms.record import Batch, Dispatch, Entry, Instance, InstanceStatus, Revision
 
-__all__ = ["Commit", "FormAdapter", "MemoryForms", "apply_commit", "commit_between"]
+__all__ = ["Commit", "FormAdapter", "Lease", "MemoryForms", "apply_commit", "commit_between"]
 
 V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A worker's right to run a batch of executors, alone."""
+
+    batch: str
+    """The batch's id."""
+    owner: str
+    """The worker's name, unlike any other's."""
+    until: datetime
+    """From then on others may take the batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +51,20 @@ class Commit:
     dispatches: Mapping[str, Dispatch] = field(default_factory=dict)
     """Lines of the journal that changed."""
     pending: Mapping[str, Batch | None] = field(default_factory=dict)
-    """Batches that came, and, as ``None``, that went."""
+    """Batches that came, and, as ``None``, that went: so do their leases."""
+    lease: Lease | None = None
+    """Who has the batch that came; ``None``: nobody yet."""
 
 
 class FormAdapter(Protocol):
     """Keeps instances of any form and subject. What is given and returned is immutable."""
 
-    async def create(self, instance: Instance) -> None:
+    async def create(self, instance: Instance, *, lease: Lease | None = None) -> None:
         """Keep a new instance.
+
+        Args:
+            instance: the instance.
+            lease: who has its batch; ``None``: nobody yet.
 
         Raises:
             FormConflictError: there is one of this id.
@@ -90,6 +108,23 @@ class FormAdapter(Protocol):
         Raises:
             FormNotFoundError: there is no such instance.
         """
+        ...
+
+    async def claim(self, instance_id: str, lease: Lease, *, now: datetime) -> bool:
+        """Take a batch that nobody has, or whose lease ran out; or renew the lease of one's own.
+
+        Whether the batch is still to be run is not looked at: whoever took it reads the instance then.
+
+        Returns:
+            Whether the lease's owner has it; if not, another has, and nothing was changed.
+
+        Raises:
+            FormNotFoundError: there is no such instance.
+        """
+        ...
+
+    async def release(self, instance_id: str, batch_id: str, *, owner: str) -> None:
+        """Give up a batch; one that is another's, or nobody's, is left as it is."""
         ...
 
 
@@ -151,14 +186,18 @@ class MemoryForms:
 
     def __init__(self) -> None:
         self._instances: dict[str, Instance] = {}
+        self._leases: dict[tuple[str, str], Lease] = {}
+        """By instance and batch."""
         self._written: dict[str, None] = {}
         """Ids, the one written to last at the end."""
 
-    async def create(self, instance: Instance) -> None:
+    async def create(self, instance: Instance, *, lease: Lease | None = None) -> None:
         """Keep a new instance."""
         if instance.id in self._instances:
             raise FormConflictError(instance.id, 0, self._instances[instance.id].version)
         self._keep(instance)
+        if lease is not None:
+            self._leases[instance.id, lease.batch] = lease
 
     async def get(self, instance_id: str) -> Instance | None:
         """Read an instance."""
@@ -189,11 +228,31 @@ class MemoryForms:
         if current.version != if_version:
             raise FormConflictError(instance_id, if_version, current.version)
         self._keep(apply_commit(current, commit))
+        for batch_id, batch in commit.pending.items():
+            if batch is None:
+                self._leases.pop((instance_id, batch_id), None)
+        if commit.lease is not None:
+            self._leases[instance_id, commit.lease.batch] = commit.lease
 
     async def record_dispatch(self, instance_id: str, key: str, dispatch: Dispatch) -> None:
         """Keep a line of the journal."""
         current = self._known(instance_id)
         self._instances[instance_id] = replace(current, dispatches={**current.dispatches, key: dispatch})
+
+    async def claim(self, instance_id: str, lease: Lease, *, now: datetime) -> bool:
+        """Take a batch, or renew the lease of one's own."""
+        self._known(instance_id)
+        held = self._leases.get((instance_id, lease.batch))
+        if held is not None and held.owner != lease.owner and held.until > now:
+            return False
+        self._leases[instance_id, lease.batch] = lease
+        return True
+
+    async def release(self, instance_id: str, batch_id: str, *, owner: str) -> None:
+        """Give up a batch."""
+        held = self._leases.get((instance_id, batch_id))
+        if held is not None and held.owner == owner:
+            del self._leases[instance_id, batch_id]
 
     def _keep(self, instance: Instance) -> None:
         self._instances[instance.id] = instance

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
-from agents.forms.adapter import FormAdapter, commit_between
+from agents.forms.adapter import FormAdapter, Lease, commit_between
 from agents.forms.errors import FormConflictError, FormNotFoundError
 from agents.forms.record import (
     Batch,
@@ -64,6 +64,10 @@ def _answered(instance: Instance, field_id: str, *revisions: Revision, cursor: i
         entry = entry.with_revision(revision)
     entry = replace(entry, cursor=entry.cursor if cursor is None else cursor)
     return replace(instance, entries={**instance.entries, field_id: entry})
+
+
+def _lease(batch_id: str, owner: str, begins: datetime = NOW) -> Lease:
+    return Lease(batch=batch_id, owner=owner, until=begins + timedelta(seconds=15))
 
 
 async def _made(store: FormAdapter, instance: Instance) -> Instance:
@@ -266,6 +270,54 @@ async def a_cancelled_commit_happened_whole_or_not_at_all(opened: OpenForms) -> 
         assert found in (first, replace(after, version=2))
 
 
+async def one_worker_at_a_time_has_a_batch_until_its_lease_runs_out(opened: OpenForms) -> None:
+    store = opened("c")
+    await store.create(_instance())
+    later = NOW + timedelta(seconds=15)
+    assert await store.claim("form_1", _lease("b1", "one"), now=NOW)
+    assert not await store.claim("form_1", _lease("b1", "two"), now=NOW + timedelta(seconds=14))
+    assert await store.claim("form_1", _lease("b1", "one", NOW + timedelta(seconds=10)), now=NOW), "it is renewed"
+    assert not await store.claim("form_1", _lease("b1", "two"), now=later)
+    assert await opened("c").claim("form_1", _lease("b2", "two"), now=NOW), "another batch is another's"
+    assert await store.claim("form_1", _lease("b1", "two", later), now=later + timedelta(seconds=10))
+    assert not await store.claim("form_1", _lease("b1", "one", later), now=later), "it was late, and is not its own now"
+    found = await store.get("form_1")
+    assert found is not None and found.version == 1
+
+
+async def who_gives_up_a_batch_gives_up_its_own_only(opened: OpenForms) -> None:
+    store = opened("c")
+    await store.create(_instance())
+    assert await store.claim("form_1", _lease("b1", "one"), now=NOW)
+    await store.release("form_1", "b1", owner="two")
+    assert not await store.claim("form_1", _lease("b1", "two"), now=NOW)
+    await store.release("form_1", "b1", owner="one")
+    assert await store.claim("form_1", _lease("b1", "two"), now=NOW)
+    await store.release("form_9", "b1", owner="one")
+    with refused(FormNotFoundError):
+        await store.claim("form_9", _lease("b1", "one"), now=NOW)
+
+
+async def batches_come_with_the_lease_of_who_brings_them_and_it_goes_with_them(opened: OpenForms) -> None:
+    store, batch = opened("c"), Batch(hooks=("form",), cursors={}, occurrences={})
+    first = replace(_instance(), pending={"b1": batch})
+    await store.create(first, lease=_lease("b1", "one"))
+    second = replace(first, pending={"b1": replace(batch, round=2), "b2": batch})
+    commit = replace(commit_between(first, second), lease=_lease("b2", "two"))
+    await store.commit("form_1", commit, if_version=1)
+    for batch_id, owner in (("b1", "one"), ("b2", "two")):
+        assert not await store.claim("form_1", _lease(batch_id, "three"), now=NOW)
+        assert await store.claim("form_1", _lease(batch_id, owner), now=NOW)
+    await store.commit("form_1", commit_between(second, replace(second, pending={})), if_version=2)
+    assert await store.claim("form_1", _lease("b1", "three"), now=NOW), "nobody has what is not there any more"
+
+
+async def of_those_who_claim_a_batch_at_once_one_has_it(opened: OpenForms) -> None:
+    await opened("c").create(_instance())
+    claims = [opened("c").claim("form_1", _lease("b1", str(worker)), now=NOW) for worker in range(4)]
+    assert sorted(await asyncio.gather(*claims)) == [False, False, False, True]
+
+
 FORMS: tuple[FormCheck, ...] = (
     what_is_kept_comes_back_whole,
     an_instance_that_is_not_there_is_none,
@@ -279,4 +331,8 @@ FORMS: tuple[FormCheck, ...] = (
     the_journal_grows_beside_the_version_and_its_latest_line_holds,
     of_commits_on_one_version_exactly_one_succeeds,
     a_cancelled_commit_happened_whole_or_not_at_all,
+    one_worker_at_a_time_has_a_batch_until_its_lease_runs_out,
+    who_gives_up_a_batch_gives_up_its_own_only,
+    batches_come_with_the_lease_of_who_brings_them_and_it_goes_with_them,
+    of_those_who_claim_a_batch_at_once_one_has_it,
 )

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from agents.core.abort import AbortSignal
 from agents.core.errors import StoreError
-from agents.forms.adapter import FormAdapter, apply_commit, commit_between
+from agents.forms.adapter import FormAdapter, Lease, apply_commit, commit_between
 from agents.forms.definition import Form
 from agents.forms.dispatch import Dispatcher, Surroundings
 from agents.forms.engine import Outcome, advance, conclude, migrate, start
@@ -23,6 +23,7 @@ from agents.forms.errors import (
     FormPostCommitError,
 )
 from agents.forms.evaluation import Evaluation, evaluate
+from agents.forms.leases import Leases
 from agents.forms.preparation import Adopt, FormPreparation, Prefill
 from agents.forms.record import Instance, InstanceStatus, Provenance
 from agents.forms.registry import FormRegistry
@@ -75,6 +76,7 @@ class Instances:
         now: dates what is written.
         told: told of each state that was saved.
         preparation: which questions facts may answer.
+        owner: the name of the worker that runs executors here, unlike any other's.
 
     Attributes:
         prefill: answers them.
@@ -89,6 +91,7 @@ class Instances:
         now: Callable[[], datetime],
         told: Callable[[Opened], None],
         preparation: FormPreparation | None = None,
+        owner: str,
     ) -> None:
         self._registry = registry
         self._adapter = adapter
@@ -97,6 +100,7 @@ class Instances:
         self._told = told
         self.prefill = Prefill(preparation, now)
         self._dispatcher = Dispatcher(adapter, now)
+        self._leases = Leases(adapter, owner, now)
         self._running: set[tuple[str, str]] = set()
         """Batches that run in this process, which are not to be resumed."""
         self._latest: Opened | None = None
@@ -119,7 +123,7 @@ class Instances:
 
         async def save(adopt: Adopt) -> Outcome:
             outcome = start(adopt(form, instance), form)
-            await self._adapter.create(outcome.instance)
+            await self._adapter.create(outcome.instance, lease=self._lease(outcome))
             return outcome
 
         return await self._follow(form, await self.prefill.save(form, instance, save), around)
@@ -158,17 +162,22 @@ class Instances:
     async def resume(self, around: Surroundings) -> None:
         """Run executors that rose before and have not all run: their process ended, or the work was stopped.
 
+        Those that another worker runs are left to it, until its lease runs out.
+
         Raises:
             FormDefinitionError: an executor is not there any more.
             FormPostCommitError: what was to follow failed again.
         """
         for instance in await self._adapter.find(subject=self._subject(), statuses=OPEN, limit=RECENT):
             for batch_id in instance.pending:
-                if (instance.id, batch_id) not in self._running:
-                    opened = await self.open(instance.id)
-                    if batch_id in opened.instance.pending:
-                        outcome = Outcome(instance=opened.instance, evaluation=opened.now, batch_id=batch_id)
-                        await self._follow(opened.form, outcome, around)
+                if (instance.id, batch_id) in self._running or not await self._leases.claim(instance.id, batch_id):
+                    continue
+                opened = await self.open(instance.id)  # Whoever had it may have ended.
+                if batch_id in opened.instance.pending:
+                    outcome = Outcome(instance=opened.instance, evaluation=opened.now, batch_id=batch_id)
+                    await self._follow(opened.form, outcome, around)
+                else:
+                    await self._leases.release(instance.id, batch_id)
 
     # --------------------------------------------------------------------------------------------------------- within
 
@@ -241,9 +250,13 @@ class Instances:
         return outcome
 
     async def _save(self, before: Instance, outcome: Outcome) -> Outcome:
-        commit = commit_between(before, outcome.instance)
+        commit = replace(commit_between(before, outcome.instance), lease=self._lease(outcome))
         await self._adapter.commit(before.id, commit, if_version=before.version)
         return replace(outcome, instance=apply_commit(before, commit))
+
+    def _lease(self, outcome: Outcome) -> Lease | None:
+        """Who saves what rises runs it: nobody else does in between."""
+        return None if outcome.batch_id is None else self._leases.fresh(outcome.batch_id)
 
     async def _follow(self, form: Form[Any], first: Outcome, around: Surroundings) -> Saved:
         """Run what rose, fill in what opened up, and what follows from that, until nothing does."""
@@ -269,11 +282,15 @@ class Instances:
     ) -> Outcome:
         """Run a batch and save what its executors want; those that failed are added to a list."""
         mark = (outcome.instance.id, batch_id)
+
+        async def work() -> Outcome:
+            ran = await self._dispatcher.run(form, outcome.instance, outcome.instance.pending[batch_id], around)
+            failed.extend(ran.failed)
+            return await self._conclude(form, outcome, batch_id, ran.effects)
+
         self._running.add(mark)
         try:
-            ran = await self._dispatcher.run(form, outcome.instance, outcome.instance.pending[batch_id], around)
-            failed += ran.failed
-            return await self._conclude(form, outcome, batch_id, ran.effects)
+            return await self._leases.keep(*mark, work)
         finally:
             self._running.discard(mark)
 

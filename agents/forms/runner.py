@@ -75,6 +75,7 @@ class FormRunner:
         preparation: what facts may answer: looked at before every write is saved, and by :meth:`prepare`.
         now: dates what is written.
         new_id: makes ids of instances, unique in the store.
+        owner: this worker's name; no other's.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class FormRunner:
         preparation: FormPreparation | None = None,
         now: Callable[[], datetime] = _utc_now,
         new_id: Callable[[], str] = _new_id,
+        owner: str | None = None,
     ) -> None:
         self.registry = registry
         self.adapter = adapter
@@ -102,7 +104,13 @@ class FormRunner:
         self._question: Question | None = None
         self._listeners: list[Listener] = []
         self._instances = Instances(
-            registry, adapter, subject=lambda: self.subject, now=now, told=self._note, preparation=preparation
+            registry,
+            adapter,
+            subject=lambda: self.subject,
+            now=now,
+            told=self._note,
+            preparation=preparation,
+            owner=owner or uuid4().hex,
         )
 
     @property
@@ -400,7 +408,8 @@ class FormRunner:
     async def resume_hooks(self) -> None:
         """Run executors that rose and have not all run, because the process ended or the work was stopped.
 
-        Each runs under the key it had, sees the answers it would have seen, and is not repeated if it had ended.
+        Each runs under the key it had, sees the answers it would have seen, and is not repeated if it had ended. What
+        another process runs just now is left to it; one that has died is waited for no longer than 15 seconds.
 
         Raises:
             FormPostCommitError: what was to follow failed again.

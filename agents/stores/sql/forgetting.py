@@ -8,7 +8,16 @@ from sqlalchemy import Connection, delete
 
 from agents.stores.sql.codec import as_key
 from agents.stores.sql.database import Database
-from agents.stores.sql.schema import context, facts, form_dispatches, form_revisions, forms, goal_hooks, goals
+from agents.stores.sql.schema import (
+    context,
+    facts,
+    form_dispatches,
+    form_leases,
+    form_revisions,
+    forms,
+    goal_hooks,
+    goals,
+)
 
 __all__ = ["forget"]
 
@@ -29,7 +38,7 @@ async def forget(database: Database, conversation: str) -> None:
     def work(connection: Connection) -> None:
         for table in (goals, goal_hooks, facts):
             connection.execute(delete(table).where(table.c.scope.startswith(subject, autoescape=True)))
-        for table in (form_dispatches, form_revisions, forms):
+        for table in (form_leases, form_dispatches, form_revisions, forms):
             connection.execute(delete(table).where(table.c.namespace == as_key(conversation)))
         connection.execute(delete(context).where(context.c.namespace == as_key(conversation)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -23,11 +24,12 @@ from sqlalchemy import (
     update,
 )
 
-from agents.forms.adapter import Commit, apply_commit
+from agents.forms.adapter import Commit, Lease, apply_commit
 from agents.forms.errors import FormConflictError, FormNotFoundError
 from agents.forms.record import Dispatch, Entry, Instance, InstanceStatus, Revision
 from agents.stores.sql.codec import Codec, as_key
 from agents.stores.sql.database import Database
+from agents.stores.sql.leases import give_up, lease_batches, take
 from agents.stores.sql.row import as_instant, upsert
 from agents.stores.sql.schema import form_dispatches as dispatches
 from agents.stores.sql.schema import form_revisions as revisions
@@ -121,7 +123,7 @@ class SqlForms:
         self._namespace = as_key(namespace)
         self._seen: dict[str, _Seen] = {}
 
-    async def create(self, instance: Instance) -> None:
+    async def create(self, instance: Instance, *, lease: Lease | None = None) -> None:
         """Keep a new instance."""
         row = {
             "namespace": self._namespace,
@@ -138,6 +140,7 @@ class SqlForms:
             if not connection.execute(upsert(self._database.dialect, table, row, update=())).rowcount:
                 raise FormConflictError(instance.id, 0, connection.scalar(_VERSION, here) or 0)
             self._add(connection, answers, lines)
+            lease_batches(connection, here, gone=(), lease=lease)
 
         await self._database.write(work)
         self._remember(instance, 0)
@@ -186,6 +189,8 @@ class SqlForms:
                     raise _unknown(instance_id)
                 raise FormConflictError(instance_id, if_version, found)
             self._add(connection, answers, lines)
+            gone = [batch_id for batch_id, batch in commit.pending.items() if batch is None]
+            lease_batches(connection, here, gone=gone, lease=commit.lease)
 
         await self._database.write(work)
         self._remember(after, known.journal)
@@ -202,7 +207,23 @@ class SqlForms:
 
         await self._database.write(work)
 
-    def _at(self, instance_id: str) -> dict[str, Any]:
+    async def claim(self, instance_id: str, lease: Lease, *, now: datetime) -> bool:
+        """Take a batch, or renew the lease of one's own."""
+        here = self._at(instance_id)
+
+        def work(connection: Connection) -> bool:
+            if connection.scalar(_VERSION, here) is None:
+                raise _unknown(instance_id)
+            return take(connection, here, lease, now)
+
+        return await self._database.write(work)
+
+    async def release(self, instance_id: str, batch_id: str, *, owner: str) -> None:
+        """Give up a batch."""
+        here = self._at(instance_id)
+        await self._database.write(lambda connection: give_up(connection, here, batch_id, owner))
+
+    def _at(self, instance_id: str) -> dict[str, str]:
         return {"at_namespace": self._namespace, "at_instance": as_key(instance_id)}
 
     async def _read(self, heads: TextClause) -> list[Instance]:

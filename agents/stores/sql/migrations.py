@@ -181,7 +181,21 @@ FORMS_STEP = (
     """,
 )
 
-STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP, CONTEXT_STEP, FACTS_STEP, FORMS_STEP)
+LEASES_STEP = (
+    """
+    CREATE TABLE glove_form_leases (
+        namespace TEXT NOT NULL,
+        instance TEXT NOT NULL,
+        batch TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        leased_until TEXT NOT NULL,
+        PRIMARY KEY (namespace, instance, batch),
+        FOREIGN KEY (namespace, instance) REFERENCES glove_forms (namespace, instance) ON DELETE CASCADE
+    )
+    """,
+)
+
+STEPS = (MESSAGES_STEP, GROUPS_STEP, GOALS_STEP, CONTEXT_STEP, FACTS_STEP, FORMS_STEP, LEASES_STEP)
 """The n-th step leads from version n - 1 to version n."""
 
 VERSION = len(STEPS)

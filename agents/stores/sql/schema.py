@@ -13,6 +13,7 @@ __all__ = [
     "conversations",
     "facts",
     "form_dispatches",
+    "form_leases",
     "form_revisions",
     "forms",
     "goal_hooks",
@@ -171,4 +172,14 @@ form_dispatches = Table(
     Column("instance", Text, primary_key=True),
     Column("key", Text, primary_key=True),
     Column("payload", Text),
+)
+
+form_leases = Table(
+    "glove_form_leases",
+    TABLES,
+    Column("namespace", Text, primary_key=True),
+    Column("instance", Text, primary_key=True),
+    Column("batch", Text, primary_key=True),
+    Column("owner", Text),  # the worker that runs the batch's executors
+    Column("leased_until", Text),  # an instant, as above
 )

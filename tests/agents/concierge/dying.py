@@ -12,9 +12,7 @@ from agents.concierge.bookings import BookingDesk
 from agents.core.glove import Glove
 from agents.offline.model import OfflineModel
 from agents.stores.keeping import Keeping, SqlKeeper
-from tests.agents.stores.sql.booking import kill_at, processes
-
-processes.set_forkserver_preload(["tests.agents.stores.sql.booking", "tests.agents.concierge.dying"])
+from tests.agents.stores.sql.booking import kill_at
 
 ANSWERS = {
     "origin": "From Nairobi.",
@@ -30,10 +28,10 @@ BEGINS = "I need flights from Nairobi to Lisbon on the second of November, two o
 SAID = (BEGINS, ANSWERS["full_name"], ANSWERS["email"], ANSWERS["loyalty_number"], ANSWERS["confirmed"])
 
 
-def concierge(keeping: Keeping, desk: BookingDesk) -> Glove:
-    """The concierge, which thinks by rules and lives in June."""
+def concierge(keeping: Keeping, desk: BookingDesk, *, minute: int = 0) -> Glove:
+    """The concierge, which thinks by rules and lives in June. A minute later, who died is known to be dead."""
     model = OfflineModel(today=lambda: date(2026, 6, 1))
-    return create(model, now=lambda: datetime(2026, 6, 1, 9, tzinfo=UTC), keeping=keeping, bookings=desk)
+    return create(model, now=lambda: datetime(2026, 6, 1, 9, minute, tzinfo=UTC), keeping=keeping, bookings=desk)
 
 
 def die_while_booking(url: str, conversation: str, books: Path, heard: Path, nth: int) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import aclosing
-from itertools import count
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from agents.concierge.bookings import BookingDesk
 from agents.core.glove import Glove
@@ -16,27 +20,51 @@ from tests.agents.concierge.dying import ANSWERS, BEGINS, concierge, die_while_b
 from tests.agents.stores.sql.booking import processes
 
 
-async def test_killed_at_any_commit_the_trip_is_booked_once_and_no_answer_is_lost(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/kept.db"
-    async with aclosing(await SqlKeeper.connect(url)) as keeper:
-        for nth in count(1):
-            conversation, books, heard = f"c{nth}", tmp_path / f"books{nth}.db", tmp_path / f"heard{nth}"
-            heard.touch()
-            child = processes.Process(
-                target=die_while_booking, args=(url, conversation, books, heard, nth), daemon=True
-            )
-            child.start()
-            child.join(60)
-            assert child.exitcode in (0, -signal.SIGKILL), f"at commit {nth}"
-            await goes_on(keeper.open(conversation), BookingDesk(books), heard.read_text().splitlines())
-            if child.exitcode == 0:
-                break
-        assert nth > 30, "many deaths were died"
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """In memory where there is such a place: with or without a disk, what was written outlives who is killed."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
+        yield Path(name)
+
+
+async def test_killed_at_any_commit_the_trip_is_booked_once_and_no_answer_is_lost(folder: Path) -> None:
+    dying = Dying(folder, 1)
+    while True:
+        # The next one dies while the conversation of this one goes on.
+        this, dying = dying, Dying(folder, dying.nth + 1)
+        survived = this.survived()
+        async with aclosing(await SqlKeeper.connect(this.url)) as keeper:
+            await goes_on(keeper.open("c"), BookingDesk(this.books), this.heard.read_text().splitlines())
+        if survived:
+            break
+    dying.survived()
+    assert this.nth > 30, "many deaths were died"
+
+
+class Dying:
+    """A process that books a trip and is killed at a commit: begun, and not waited for."""
+
+    def __init__(self, folder: Path, nth: int) -> None:
+        self.nth = nth
+        self.url = f"sqlite:///{folder}/kept{nth}.db"
+        self.books = folder / f"books{nth}.db"
+        self.heard = folder / f"heard{nth}"
+        self.heard.touch()
+        self._process = processes.Process(
+            target=die_while_booking, args=(self.url, "c", self.books, self.heard, nth), daemon=True
+        )
+        self._process.start()
+
+    def survived(self) -> bool:
+        """Wait for the end; whether it had ended before so many commits."""
+        self._process.join(60)
+        assert self._process.exitcode in (0, -signal.SIGKILL), f"at commit {self.nth}"
+        return self._process.exitcode == 0
 
 
 async def goes_on(keeping: Keeping, desk: BookingDesk, heard: list[str]) -> None:
     """Go on with a conversation whose process died, and look for what is lost or double."""
-    glove = concierge(keeping, desk)
+    glove = concierge(keeping, desk, minute=1)
     before = await answers(glove)
     assert len(before) >= {0: 0, 1: 4, 2: 5, 3: 6, 4: 6, 5: 6}[len(heard)], "an answer that was answered is lost"
     await glove.process_request("Hello?")

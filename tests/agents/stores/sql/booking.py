@@ -28,7 +28,9 @@ from agents.stores.sql.conversations import SqlConversations
 
 # Children are forked from a server that has imported everything: a fresh interpreter for each would take minutes.
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["tests.agents.stores.sql.booking"])
+processes.set_forkserver_preload(
+    ["tests.agents.stores.sql.booking", "tests.agents.stores.sql.filling", "tests.agents.concierge.warmth"]
+)
 
 ROOMS = ("red", "blue")
 DONE = "Both are booked."

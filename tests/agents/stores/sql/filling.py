@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any, Literal
@@ -24,9 +25,7 @@ from agents.forms.step import FormStep
 from agents.forms.writes import Stamp, fill
 from agents.stores.sql.database import Database
 from agents.stores.sql.forms import SqlForms
-from tests.agents.stores.sql.booking import Moment, kill_at, processes
-
-processes.set_forkserver_preload(["tests.agents.stores.sql.booking", "tests.agents.stores.sql.filling"])
+from tests.agents.stores.sql.booking import Moment, kill_at
 
 SUBJECT = "caller"
 
@@ -100,8 +99,15 @@ SAID: Sequence[tuple[str, Mapping[str, Any]]] = (
 """What the caller says, in order: answers, a refusal, a yes; then a correction, and a yes to that."""
 
 
-def runner(database: Database, airline: Airline) -> FormRunner:
-    return FormRunner(FormRegistry(trip), SqlForms(database, "namespace"), subject=SUBJECT, deps=airline)
+def runner(database: Database, airline: Airline, *, later_s: float = 0.0) -> FormRunner:
+    """Forms of a worker whose clock is ahead: by more than a lease, those who died are known to be dead."""
+    return FormRunner(
+        FormRegistry(trip),
+        SqlForms(database, "namespace"),
+        subject=SUBJECT,
+        deps=airline,
+        now=lambda: datetime.now(UTC) + timedelta(seconds=later_s),
+    )
 
 
 async def say(forms: FormRunner, what: Mapping[str, Any]) -> None:
@@ -125,6 +131,37 @@ def die_while_filling(url: str, airline: Airline, heard: Path, moment: Moment, n
                 _append(heard, str(number))
 
     asyncio.run(talk())
+
+
+@dataclass
+class Meeting(Airline):
+    """A service that answers when the other process has seen what there is to do."""
+
+    together: Barrier
+    met: bool = False
+
+    def note(self, key: str) -> None:
+        super().note(key)
+        self.meet()
+
+    def meet(self) -> None:
+        if not self.met:
+            self.met = True
+            self.together.wait(30)
+
+
+def resume_at_once(url: str, name: str, airline: Airline, together: Barrier) -> None:
+    """Resume what was left over at the same moment as another process."""
+
+    async def resume() -> None:
+        async with aclosing(await Database.connect(url)) as database:
+            meeting = Meeting(airline.ledger, airline.runs, together)
+            forms = runner(database, meeting)
+            together.wait(30)
+            await forms.resume_hooks()
+            meeting.meet()
+
+    asyncio.run(resume())
 
 
 def fill_at_once(url: str, name: str, rounds: int, together: Barrier) -> None:

@@ -3,24 +3,31 @@ from __future__ import annotations
 import json
 import signal
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-from agents.forms.record import DispatchStatus, Instance, InstanceStatus
+from agents.forms.adapter import commit_between
+from agents.forms.engine import advance
+from agents.forms.evaluation import evaluate
+from agents.forms.leases import LEASE_S
+from agents.forms.record import DispatchStatus, Instance, InstanceStatus, Provenance
 from agents.forms.runner import FormRunner
+from agents.forms.writes import Stamp, fill
 from agents.stores.sql.database import Database
 from tests.agents.stores.sql.booking import Moment, processes
 from tests.agents.stores.sql.filling import (
     SAID,
-    SUBJECT,
     Airline,
     commit_at_once,
     die_while_filling,
     fill_at_once,
+    resume_at_once,
     runner,
     say,
+    trip,
 )
 
 
@@ -44,11 +51,20 @@ async def die_and_go_on(url: str, tmp_path: Path, moment: Moment) -> None:
             child.start()
             child.join(30)
             assert child.exitcode in (0, -signal.SIGKILL), f"at commit {nth}"
-            waiting.append(await goes_on(runner(database, airline), airline, lines_of(heard)))
+            await leaves_alone(runner(database, airline), airline)
+            forms = runner(database, airline, later_s=LEASE_S + 1)
+            waiting.append(await goes_on(forms, airline, lines_of(heard)))
             if child.exitcode == 0:
                 break
         assert nth > 20, "many deaths were died"
         assert {InstanceStatus.AWAITING, InstanceStatus.ACTIVE} <= set(waiting), "also while a checkpoint was at work"
+
+
+async def leaves_alone(forms: FormRunner, airline: Airline) -> None:
+    """Nobody can know yet whether what was going on has ended."""
+    ran = lines_of(airline.runs)
+    await forms.resume_hooks()
+    assert lines_of(airline.runs) == ran
 
 
 async def goes_on(forms: FormRunner, airline: Airline, heard: list[str]) -> InstanceStatus | None:
@@ -57,8 +73,7 @@ async def goes_on(forms: FormRunner, airline: Airline, heard: list[str]) -> Inst
     Returns:
         How the form was found; ``None``: there was none yet.
     """
-    found = await forms.adapter.find(subject=SUBJECT, limit=1)
-    before = found[0] if found else None
+    before = await forms.active_instance()
     ended = set() if before is None else ended_runs(before)
     ran = Counter(lines_of(airline.runs))
     await forms.resume_hooks()
@@ -138,6 +153,30 @@ async def test_two_processes_writing_one_form_at_once_lose_nothing(database_url:
             assert written == [f'"{name} {number}"' for number in range(rounds)]
         numbers = [one.seq for entry in instance.entries.values() for one in entry.revisions]
         assert sorted(numbers) == list(range(1, instance.revision_seq + 1))
+
+
+async def test_of_two_processes_that_resume_at_once_one_runs_what_was_left(database_url: str, tmp_path: Path) -> None:
+    airline = Airline(tmp_path / "ledger", tmp_path / "runs")
+    async with aclosing(await Database.connect(database_url)) as database:
+        forms = runner(database, airline)
+        await forms.start("trip", {"full_name": "Amina"})
+        await leave_over(forms, {"origin": "Nairobi", "travellers": 2})
+        run_two(resume_at_once, ("a", "b"), database_url, airline)
+        instance = await forms.active_instance()
+        assert instance is not None and not instance.pending
+        assert lines_of(airline.runs) == [f"{instance.id}:step:trip:1"]
+        assert instance.dispatches[f"{instance.id}:step:trip:1"].attempts == 1
+        assert (await forms.values())["route"] == "Nairobi for 2"
+
+
+async def leave_over(forms: FormRunner, answers: Mapping[str, Any]) -> None:
+    """Save answers, and die before anything follows from them."""
+    read = await forms.active_instance()
+    assert read is not None
+    stamp = Stamp(at=read.updated_at, provenance=Provenance(source="test"))
+    after = advance(trip, evaluate(trip, read), fill(trip, read, answers, stamp).instance, at=stamp.at)
+    assert after.batch_id is not None
+    await forms.adapter.commit(read.id, commit_between(read, after.instance), if_version=read.version)
 
 
 async def test_of_two_processes_on_one_version_one_is_told_of_the_conflict(database_url: str, tmp_path: Path) -> None:
