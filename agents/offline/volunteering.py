@@ -10,6 +10,7 @@ from typing import Any
 from agents.offline.form_view import FormField
 from agents.reading.codes import read_code
 from agents.reading.dates import read_date
+from agents.reading.digits import read_digits
 from agents.reading.fields import read_value
 from agents.reading.names import read_name
 from agents.reading.numbers import with_numerals
@@ -17,6 +18,9 @@ from agents.reading.spelling import read_address
 from agents.reading.vocabulary import vocabulary, words
 
 __all__ = ["answer_to", "corrected", "volunteered"]
+
+SHORTEST_NUMBER = 4
+"""Digits in a row that are an answer by themselves where any words would do: "two of us" is none."""
 
 _NAME = r"[A-Z][\w'’-]*(?:\s+(?:(?:de|da|del|la|le|of|the|van|von|bin)\s+)*[A-Z][\w'’-]*)*"
 _INTRODUCTION = re.compile(rf"\b(?:[Mm]y name is|[Mm]y name's|I'm|I’m|I am|[Tt]his is|for)\s+({_NAME})")
@@ -38,6 +42,9 @@ def answer_to(field: FormField, said: str, today: date) -> Any:
     code = read_code(said)
     if code is not None and re.search(r"\d", code) and re.search(r"[A-Z]", code):
         return code
+    digits = read_digits(said)
+    if digits is not None and len(digits) >= SHORTEST_NUMBER:
+        return digits
     return read_name(said) or said.strip() or None
 
 

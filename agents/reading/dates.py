@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import date, timedelta
 
 from agents.reading.ordinals import with_ordinals
@@ -20,7 +20,9 @@ _MONTHS |= {name.lower(): number for number, name in enumerate(calendar.month_ab
 _DAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
 _UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "fortnight": 14}
 _NEAR = {"today": 0, "tonight": 0, "tomorrow": 1}
-_FILLING = {"of", "the", ",", "on"}
+_FILLING = frozenset(["of", "the", ",", "on"])
+_PAUSED = _FILLING | {"."}
+"""What may stand behind a part of a date that was surely one; a full stop is a pause, as recognisers write them."""
 _FIGURES = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b|\b(\d{1,2})[/.](\d{1,2})[/.](\d{4}|\d{2})\b")
 
 
@@ -66,10 +68,11 @@ Read = tuple[date | None, int]
 def _day_and_month(tokens: Sequence[str], start: int, today: date) -> Read | None:
     """Read "2nd of November 2026", "November 2", with or without a weekday before."""
     weekday, place = _optional_weekday(tokens, start)
+    place = place if weekday is None else _skip(tokens, place, _PAUSED)
     first, behind = _day_or_month(tokens, place)
     if first is None:
         return None
-    place = _skip(tokens, behind)
+    place = _skip(tokens, behind, _FILLING if tokens[place].isdecimal() else _PAUSED)
     second, behind = _day_or_month(tokens, place)
     if second is None or first[0] == second[0]:
         return None
@@ -95,7 +98,7 @@ def _day_or_month(tokens: Sequence[str], place: int) -> tuple[tuple[str, int] | 
 
 
 def _optional_year(tokens: Sequence[str], place: int) -> tuple[int | None, int]:
-    behind = _skip(tokens, place)
+    behind = _skip(tokens, place, _PAUSED)
     figures = [token for token in tokens[behind : behind + 2] if token.isdecimal()]
     if figures and 1900 <= int(figures[0]) <= 2199:
         return int(figures[0]), behind + 1
@@ -149,6 +152,9 @@ def _day_alone(tokens: Sequence[str], start: int, today: date) -> Read | None:
     following = tokens[start + 2] if start + 2 < len(tokens) else ""
     if not day or (following and following not in (".", ",", "?", "!", "please", "then", "if", "maybe")):
         return None
+    behind = _skip(tokens, start + 2, _PAUSED)
+    if behind < len(tokens) and tokens[behind] in _MONTHS:
+        return None
     return _next_with_day(today, day), start + 2
 
 
@@ -168,8 +174,8 @@ def _next_with_day(today: date, day: int) -> date | None:
     return None
 
 
-def _skip(tokens: Sequence[str], place: int) -> int:
-    while place < len(tokens) and tokens[place] in _FILLING:
+def _skip(tokens: Sequence[str], place: int, passed_over: Set[str] = _FILLING) -> int:
+    while place < len(tokens) and tokens[place] in passed_over:
         place += 1
     return place
 

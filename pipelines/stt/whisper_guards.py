@@ -109,10 +109,10 @@ def is_noise(attempt: Attempt) -> bool:
 
 
 def unlooped(text: str) -> str:
-    """Keep the first of a phrase that fills a text over and over."""
-    period = _period(words_of(text))
+    """Keep the first of a phrase that a text ends with over and over: twice if it is all of it, else three times."""
+    kept = len(_once(words_of(text)))
     ends = [match.end() for match in re.finditer(rf"{_WORD}[^\w\s]*", text)]
-    return text if period == len(ends) else text[: ends[period - 1]].rstrip(",")
+    return text if kept == len(ends) else text[: ends[kept - 1]].rstrip(",")
 
 
 def is_spelled(attempt: Attempt, prompt: str) -> bool:
@@ -129,6 +129,21 @@ def is_spelled(attempt: Attempt, prompt: str) -> bool:
 
 def _ends(part: Part, seconds: float) -> bool:
     return part.end_s is not None and part.end_s >= seconds - END_SLACK_S
+
+
+def _once(words: list[str]) -> list[str]:
+    """The words up to the first of a phrase that the rest repeats; what is left may have looped before."""
+    if (period := _period(words)) < len(words):
+        return words[:period]
+    for length in range(1, len(words) // 3 + 1):
+        start = len(words) - 1 - length
+        if not words[start].startswith(words[-1]):
+            continue
+        while start > 0 and words[start - 1] == words[start - 1 + length]:
+            start -= 1
+        if len(words) - start >= 3 * length:
+            return _once(words[: start + length])
+    return words
 
 
 def _period(words: list[str]) -> int:

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from agents.concierge.trip import Traveller, Trip
+from agents.forms.step import FormStep
+from agents.reading.fields import expected_answer, field_schema
 from pipelines.audio.frame import Frame
 from pipelines.audio.wav import write_wav
 from pipelines.responder import Expectation, ExpectationKind
 from pipelines.trace import Trace
 from tests.bench.figure import Figure
-from tests.fixtures.catalogue import fixture
-from tests.fixtures.human import HumanCaller, digits, spelled
+from tests.e2e.agents import Message
+from tests.fixtures.catalogue import Fixture, fixture
+from tests.fixtures.human import HumanCaller, day, digits, spelled
 from voice_server.house import House
 from voice_server.options import RecordedTurn, TurnOptions
 from voice_server.report import CallerTurn
@@ -27,13 +31,8 @@ _AGENT = "tests.e2e.agents:echo"
 def figures(house: House) -> Iterator[Figure]:
     """Hold each call twice."""
     with TemporaryDirectory() as folder:
-        number = _file(Path(folder), digits("142 975 386", group_gap_s=1.2))
-        address = _file(Path(folder), spelled("laura@acme.com"))
-        for what, path, question in (
-            ("nine digits, pauses of 1.2 s", number, Expectation(kind=ExpectationKind.DIGITS, length=9)),
-            ("a spelled e-mail address", address, Expectation(kind=ExpectationKind.SPELLING)),
-            ("yes", fixture("yes").path, Expectation(kind=ExpectationKind.YES_NO)),
-        ):
+        for what, caller, question in _answers():
+            path = _file(Path(folder), caller)
             told, untold = _heard(house, path, question), _heard(house, path, None)
             yield Figure(
                 what=what,
@@ -44,8 +43,27 @@ def figures(house: House) -> Iterator[Figure]:
             )
 
 
-def _file(folder: Path, caller: HumanCaller) -> Path:
-    path = folder / f"{len(caller.words)}.wav"
+def _answers() -> Iterator[tuple[str, Fixture | HumanCaller, Expectation | None]]:
+    """What is said, by whom, and what was asked: each a form's own field."""
+    yield "nine digits, pauses of 1.2 s", digits("142 975 386", group_gap_s=1.2), _asked(Message, "phone")
+    yield "a date, pause of 1.2 s", day(11, 2, gap_s=1.2), _asked(Trip, "depart_date")
+    yield "a spelled e-mail address", spelled("laura@acme.com"), _asked(Traveller, "email")
+    yield "a spelled loyalty number", spelled("AB123456"), _asked(Traveller, "loyalty_number")
+    yield "yes", fixture("yes"), _asked(Traveller, "confirmed")
+
+
+def _asked(step: type[FormStep], name: str) -> Expectation | None:
+    """What a form's field expects; ``None``: any words will do, and nothing is known."""
+    answer = expected_answer(field_schema(step.model_json_schema(), name))
+    if answer is None:
+        return None
+    return Expectation(kind=ExpectationKind(answer.kind), choices=answer.choices, length=answer.length)
+
+
+def _file(folder: Path, caller: Fixture | HumanCaller) -> Path:
+    if isinstance(caller, Fixture):
+        return caller.path
+    path = folder / f"{caller.name.replace(' ', '-')}.wav"
     write_wav(path, Frame(caller.samples(), caller.rate))
     return path
 

@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncGenerator, Callable
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from agents.concierge import create as concierge
 from agents.concierge.bookings import BookingDesk
+from agents.concierge.trip import FORM_ID
+from agents.core.abort import AbortSignal
 from agents.core.glove import Glove
 from agents.core.messages import ToolCall
 from agents.core.model import Model, ModelEvent, ModelFinished, ModelRequest, TextChunk, ToolCalled
 from agents.core.tools import Tool, ToolContext
 from agents.desk import create as desk
 from agents.desk.messages import MessagePad
+from agents.forms.adapter import MemoryForms
+from agents.forms.definition import Form
+from agents.forms.field import ask
+from agents.forms.mount import use_form_runner
+from agents.forms.runner import FormRunner
+from agents.forms.step import FormStep
 from agents.stores.keeping import Keeping
 
 __all__ = ["CHOICE", "DIGITS", "STORY", "YES_NO", "chooser", "counter", "echo", "quizmaster", "storyteller"]
@@ -114,6 +122,21 @@ def counter(model: Model, *, now: Callable[[], datetime]) -> Glove:
     return _asker(DIGITS, lambda ctx: ctx.expect("digits"))
 
 
+class Message(FormStep, title="Message"):
+    """What a message needs."""
+
+    phone: str = ask("Number", "What is your number?", pattern=r"^\d{9}$")
+    day: date = ask("Day", "On which day shall we call you?")
+
+
+def receptionist(model: Model, *, now: Callable[[], datetime]) -> Glove:
+    """Take a message with a form; it asks for a number of nine digits, and for a day."""
+    form = Form("message", version=1, steps=[Message], name="Message", description="Leave a message.")
+    glove = Glove(model=model)
+    use_form_runner(glove, form, store=MemoryForms(), now=now)
+    return glove
+
+
 books = BookingDesk(Path(tempfile.mkdtemp(prefix="glove-voice-")) / "bookings.db")
 """Where the concierge of these tests books."""
 
@@ -121,3 +144,25 @@ books = BookingDesk(Path(tempfile.mkdtemp(prefix="glove-voice-")) / "bookings.db
 def concierge_with_books(model: Model, *, now: Callable[[], datetime], keeping: Keeping | None = None) -> Glove:
     """The concierge, with books that a test can look at."""
     return concierge(model, now=now, keeping=keeping, bookings=books)
+
+
+def concierge_who_asks_for_the_loyalty_number(model: Model, *, now: Callable[[], datetime]) -> Glove:
+    """The concierge, when the caller has told everything before the loyalty number."""
+    glove = concierge(model, now=now, bookings=books)
+    forms = glove.mounts.find(FormRunner)
+    assert forms is not None
+    known = {
+        "origin": "London",
+        "destination": "Lisbon",
+        "depart_date": "2030-11-02",
+        "travellers": 2,
+        "full_name": "Laura Miller",
+        "email": "laura@acme.com",
+    }
+
+    async def begin(_signal: AbortSignal) -> None:
+        if not await forms.list(limit=1):
+            await forms.start(FORM_ID, known)
+
+    glove.add_preparation(begin)
+    return glove
