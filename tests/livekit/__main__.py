@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -44,6 +45,7 @@ def _run(program: Path, asked: argparse.Namespace) -> int:
     print(f"export LIVEKIT_API_KEY={server.api_key}")
     print(f"export LIVEKIT_API_SECRET={server.api_secret}", flush=True)
     _say(f"LiveKit {VERSION} runs, on this machine only, until Ctrl-C; it writes {server.log_file}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be told to go is as good as Ctrl-C
     with suppress(KeyboardInterrupt):
         return server.wait()
     server.stop()

@@ -62,7 +62,7 @@ def build() -> Path:
     cache().mkdir(parents=True, exist_ok=True)
     # In a folder of its own and then put in its place: nobody finds half a program.
     with tempfile.TemporaryDirectory(dir=cache(), prefix="build-") as folder:
-        _go(_able(go, Path(folder)), "install", SOURCE, GOBIN=folder)
+        _go(_able(go, Path(folder)), "install", SOURCE, GOBIN=folder, CGO_ENABLED="0")  # no C compiler is needed
         return (Path(folder) / "server").rename(cache() / "server")
 
 
