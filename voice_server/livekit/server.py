@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from voice_server.livekit.access import Access
+from voice_server.livekit.tokens import conversation_of
 
-__all__ = ["Trouble", "TroubleError", "check_room", "check_server", "identify"]
+if TYPE_CHECKING:
+    from livekit.api import LiveKitAPI
+    from livekit.protocol.models import ParticipantInfo
+
+__all__ = ["Trouble", "TroubleError", "check_room", "find_conversation", "identify"]
 
 ANSWER_S = 5.0
 """Seconds the server may take: far away it answers within one, and somebody waits for us."""
@@ -44,41 +52,64 @@ class TroubleError(Exception):
         self.message = message
 
 
-async def check_server(access: Access) -> None:
-    """Ask whether the server is there, and takes our key.
-
-    Raises:
-        TroubleError: one or the other is not so.
-    """
-    await check_room(access, "")
-
-
 async def check_room(access: Access, room: str) -> None:
     """Ask whether one more caller finds a place in a room; one that nobody is in is made when somebody comes.
 
     Raises:
         TroubleError: there is none, or the server cannot be asked.
     """
-    from aiohttp import ClientError, ClientTimeout
-    from livekit.api import ListParticipantsRequest, ListRoomsRequest, LiveKitAPI, TwirpError
+    from livekit.api import ListRoomsRequest
+
+    async with _asking(access) as server:
+        found = await server.room.list_rooms(ListRoomsRequest(names=[room]))
+        limit = found.rooms[0].max_participants if found.rooms else 0
+        if limit and len(await _callers(server, room)) >= limit:
+            raise TroubleError(Trouble.FULL, f"the room has the {limit} people it may have; wait until one leaves")
+
+
+async def find_conversation(access: Access, room: str, identity: str | None) -> str | None:
+    """Ask what a caller's token says they go on with.
+
+    Args:
+        access: to the server.
+        room: in which they are.
+        identity: whose; ``None``: that of whoever is there.
+
+    Returns:
+        ``None``: nobody of that identity is there, or their token says nothing.
+
+    Raises:
+        TroubleError: the server cannot be asked.
+    """
+    async with _asking(access) as server:
+        callers = sorted(await _callers(server, room), key=lambda caller: caller.joined_at_ms)
+    named = (conversation_of(caller) for caller in callers if identity in (None, caller.identity))
+    return next(filter(None, named), None)
+
+
+async def _callers(server: LiveKitAPI, room: str) -> list[ParticipantInfo]:
+    """Who is in a room and counts: agents and recorders do not, for LiveKit neither."""
+    from livekit.api import ListParticipantsRequest
     from livekit.protocol.models import ParticipantInfo
 
+    there = await server.room.list_participants(ListParticipantsRequest(room=room))
     uncounted = (ParticipantInfo.Kind.AGENT, ParticipantInfo.Kind.EGRESS)
+    return [person for person in there.participants if person.kind not in uncounted]
+
+
+@asynccontextmanager
+async def _asking(access: Access) -> AsyncIterator[LiveKitAPI]:
+    from aiohttp import ClientError, ClientTimeout
+    from livekit.api import LiveKitAPI, TwirpError
+
+    limit = ClientTimeout(total=ANSWER_S)
     try:
-        async with LiveKitAPI(
-            access.url, access.api_key, access.api_secret, timeout=ClientTimeout(total=ANSWER_S)
-        ) as server:
-            found = await server.room.list_rooms(ListRoomsRequest(names=[room]))
-            limit = found.rooms[0].max_participants if found.rooms else 0
-            if limit == 0:
-                return
-            there = await server.room.list_participants(ListParticipantsRequest(room=room))
+        async with LiveKitAPI(access.url, access.api_key, access.api_secret, timeout=limit) as server:
+            yield server
     except TwirpError as error:
         raise _refused(access, error.status) from None
     except (ClientError, OSError, TimeoutError) as error:
         raise _unreachable(access, error) from None
-    if sum(person.kind not in uncounted for person in there.participants) >= limit:
-        raise TroubleError(Trouble.FULL, f"the room has the {limit} people it may have; wait until one leaves")
 
 
 async def identify(access: Access) -> str:

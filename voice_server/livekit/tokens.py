@@ -9,6 +9,7 @@ may change their own attributes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
@@ -17,14 +18,17 @@ from voice_server.livekit.access import Access
 
 if TYPE_CHECKING:
     from livekit.api import AccessToken, VideoGrants
+    from livekit.protocol.models import ParticipantInfo
 
-__all__ = ["AGENT", "BEHALF", "CONVERSATION", "agent_token", "avatar_token", "caller_token"]
+__all__ = ["AGENT", "BEHALF", "CONVERSATION", "agent_token", "avatar_token", "caller_token", "conversation_of"]
 
 AGENT = "agent"
 """The agent's identity in every room."""
 
 CONVERSATION = "glove.conversation"
 """A caller's attribute: the id of the conversation they go on with."""
+
+_CONVERSATION_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 BEHALF = "lk.publish_on_behalf"
 """An avatar's attribute, LiveKit's: the identity of the agent whose voice it is."""
@@ -94,6 +98,12 @@ def avatar_token(access: Access, *, room: str, identity: str, behalf: str = AGEN
     return _sign(
         access, _grants(room), identity=identity, name="", kind="agent", attributes={BEHALF: behalf}, lasts_s=lasts_s
     )
+
+
+def conversation_of(caller: ParticipantInfo) -> str | None:
+    """Read from a participant what their token says they go on with; what cannot be an id is none."""
+    conversation = caller.attributes.get(CONVERSATION, "")
+    return conversation if _CONVERSATION_ID.fullmatch(conversation) else None
 
 
 def _grants(room: str) -> VideoGrants:

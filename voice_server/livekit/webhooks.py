@@ -5,14 +5,13 @@ Above: a route receives them. Below: LiveKit's SDK checks the signature.
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from voice_server.livekit.access import Access
-from voice_server.livekit.tokens import CONVERSATION
+from voice_server.livekit.tokens import conversation_of
 
 if TYPE_CHECKING:
     from livekit.api import WebhookEvent
@@ -21,8 +20,6 @@ __all__ = ["Arrival", "Closing", "ForgedError", "News", "Webhooks"]
 
 REMEMBERED = 10_000
 """Events by whose id a second telling is known: those of the minutes in which a signature is good, on a busy server."""
-
-_CONVERSATION_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
 class ForgedError(Exception):
@@ -101,11 +98,10 @@ def _news(event: WebhookEvent) -> News | None:
     kinds = event.participant.Kind
     match event.event:
         case "participant_joined" if event.participant.kind in (kinds.STANDARD, kinds.SIP):
-            conversation = event.participant.attributes.get(CONVERSATION, "")
             return Arrival(
                 room=event.room.name,
                 identity=event.participant.identity,
-                conversation=conversation if _CONVERSATION_ID.fullmatch(conversation) else None,
+                conversation=conversation_of(event.participant),
             )
         case "room_finished":
             return Closing(

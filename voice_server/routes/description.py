@@ -19,7 +19,7 @@ _PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Proble
 
 _ABOUT = """\
 Calls come in over a WebSocket, `/api/voice`, which OpenAPI cannot describe: the README says how to talk to it, and
-`voice-server schema` what is said.
+`voice-server schema` what is said. Where there is a LiveKit server they come in its rooms, too.
 """
 
 

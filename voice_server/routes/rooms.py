@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.turns.settings import TurnTaking
 from voice_server.calls import CallRefusedError, Refusal
 from voice_server.livekit.access import NotConfiguredError
-from voice_server.livekit.server import Trouble, TroubleError, check_server
+from voice_server.livekit.server import Trouble, TroubleError, find_conversation
 from voice_server.livekit.ticket import NAME
 from voice_server.routes.body import bounded
 from voice_server.routes.problem import Refused, refusals
@@ -36,13 +36,19 @@ class RoomWish(BaseModel):
     conversation: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9_.:-]{1,128}$",
-        description="what to go on with, as the caller's token says; none: what goes on there, else a new one",
+        description="what to go on with; none: what goes on there, else what the token of a caller who is there says, "
+        "else a new one",
     )
     listen_to: str | None = Field(
         default=None, pattern=NAME, description="the identity of who is talked to; none: the first caller who comes"
     )
     mode: TurnTaking | None = Field(
         default=None, description="who says where a turn of the caller ends; none: as the server is set"
+    )
+    pipeline: PipelineKind | None = Field(
+        default=None,
+        description="whether a recogniser, a language model and a voice answer, or a speech-to-speech model; none: as "
+        "the server is set",
     )
 
 
@@ -72,12 +78,15 @@ async def join_room(
 ) -> RoomCall:
     """Make the agent join a room, unless it is there. Listing, steering and ending its call is as with any other.
 
-    404: there is no LiveKit server. 409: the conversation is in another call, or the room in another conversation. 502:
+    404: there is no LiveKit server. 409: the conversation is in another call, or the room in another conversation, or the
+    server has not what that pipeline needs. 502:
     LiveKit's server cannot be used, the message says why. 503 `busy`: there are as many calls as are taken.
     """
     with answering_for_livekit():
-        await check_server(service.rooms.access)
-        call, new = service.rooms.invite(room, wish.conversation, wish.listen_to, wish.mode)
+        brought = await find_conversation(service.rooms.access, room, wish.listen_to)
+        if wish.conversation is None and service.rooms.find(room) is not None:
+            brought = None  # whoever came later does not change what goes on there
+        call, new = service.rooms.invite(room, wish.conversation or brought, wish.listen_to, wish.mode)
     if not new:
         response.status_code = HTTPStatus.OK
     return RoomCall(id=call.id, room=room, conversation=call.conversation)
@@ -98,7 +107,7 @@ def answering_for_livekit() -> Iterator[None]:
         status = HTTPStatus.CONFLICT if error.trouble is Trouble.FULL else HTTPStatus.BAD_GATEWAY
         raise Refused(status, error.trouble.value, error.message) from None
     except CallRefusedError as error:
-        if error.refusal is Refusal.TAKEN:
+        if error.refusal in (Refusal.TAKEN, Refusal.UNABLE):
             raise Refused(HTTPStatus.CONFLICT, error.refusal.value, error.message) from None
         later = {"Retry-After": str(RETRY_AFTER_S)}
         raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, error.refusal.value, error.message, later) from None

@@ -110,6 +110,28 @@ async def test_the_agent_comes_once_and_its_call_is_among_the_others(livekit_ser
             assert (await caller.ask("POST", path, {})).status == 201
 
 
+async def test_the_agent_goes_on_with_what_the_caller_s_token_says(livekit_server: LiveKitServer) -> None:
+    with serving(HOUSE, **livekit_server.settings) as served:
+        caller = Caller(served)
+        tokens = [
+            await caller.token(
+                room_name="two",
+                participant_identity=identity,
+                participant_attributes={"glove.conversation": f"{identity}-7"},
+            )
+            for identity in ("ann", "bob")
+        ]
+        async with caller.inside(tokens[0]), caller.inside(tokens[1]):
+            joined = await caller.ask("POST", "/api/rooms/two/calls", {"listen_to": "bob"})
+            assert (joined.status, joined.body["conversation"]) == (201, "bob-7")
+            again = await caller.ask("POST", "/api/rooms/two/calls", {"listen_to": "ann"})
+            assert (again.status, again.body["conversation"]) == (200, "bob-7")
+            await caller.ask("DELETE", f"/api/calls/{joined.body['id']}")
+            await _until(lambda: not caller.calls)
+            first = await caller.ask("POST", "/api/rooms/two/calls", {})
+            assert (first.status, first.body["conversation"]) == (201, "ann-7")
+
+
 async def test_a_call_that_cannot_be_is_refused_with_the_reason(livekit_server: LiveKitServer) -> None:
     with serving(HOUSE, **livekit_server.settings, calls=1) as served:
         caller = Caller(served)
