@@ -1,4 +1,4 @@
-"""Our agents behind the responder's Protocols: the one module here that imports ``agents``.
+"""An agent as the cascade sees it: replies are requests, run one at a time.
 
 Above: the cascade drives a ``Responder``. Below: a :class:`Glove` runs requests, paced by the call's clock.
 """
@@ -6,51 +6,32 @@ Above: the cascade drives a ``Responder``. Below: a :class:`Glove` runs requests
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
-from contextvars import ContextVar
-from typing import Any, TypeAlias
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import contextmanager
 
 from agents.core.abort import AbortSignal
 from agents.core.draft import ModelDraft
 from agents.core.errors import AbortError, GloveError
-from agents.core.events import EventType
 from agents.core.glove import Glove
-from agents.core.messages import ToolResultData
-from agents.core.model import ModelEvent, ModelFinished
-from agents.core.pace import Work
 from agents.core.request import Request
-from pipelines.clock import Clock, held
+from pipelines.clock import Clock
+from pipelines.glove.feed import Channel, Feed
+from pipelines.glove.overheard import Overheard
+from pipelines.glove.pace import CallPace
 from pipelines.responder import (
     OPEN_QUESTION,
-    CompactionFinished,
-    CompactionStarted,
     Expectation,
     ExpectationKind,
     ResponderError,
     ResponderEvent,
     SpokenKind,
-    StoreContended,
-    TextCompleted,
     TextDelta,
-    ToolFinished,
-    ToolSaid,
-    ToolStarted,
 )
 
 __all__ = ["SETTLEMENT_WAIT_S", "GloveResponder"]
 
 SETTLEMENT_WAIT_S = 0.3
 """How long a reply waits for the one before it to be settled: a late playout report must not hold the conversation."""
-
-EVENTS_AHEAD = 64
-"""Events the agent may be ahead of who speaks them; then the model's stream waits."""
-
-OVERHEARD_KEPT = 8
-"""Overheard remarks kept for the next model call; older ones are dropped, for they no longer matter."""
-
-OVERHEARD_LIMIT = 500
-"""Characters kept of one of them."""
 
 
 class GloveResponder:
@@ -65,8 +46,8 @@ class GloveResponder:
     def __init__(self, glove: Glove, clock: Clock) -> None:
         self._glove = glove
         self._clock = clock
-        self._overheard = _Overheard()
-        self._feed = _Feed(self._overheard.delivered)
+        self._overheard = Overheard()
+        self._feed = Feed(self._overheard.delivered)
         self._latest: _Reply | None = None
         self._leave = (glove.add_context_provider(self._overheard.render), glove.add_subscriber(self._feed))
         self._on_result: Callable[[], None] | None = None
@@ -85,7 +66,7 @@ class GloveResponder:
     def draft(self, text: str) -> _Draft:
         """Prepare an answer: the model is called already, if nothing is being answered or settled just now."""
         idle = self._latest is None or self._latest.over
-        return _Draft(self, text, self._glove.draft(text, pace=_CallPace(self._clock)) if idle else None)
+        return _Draft(self, text, self._glove.draft(text, pace=CallPace(self._clock)) if idle else None)
 
     def overheard(self, text: str) -> None:
         """Keep words that were no turn for the next model call."""
@@ -104,7 +85,7 @@ class GloveResponder:
     def report(self) -> _Reply:
         """Begin to tell the results of slow tools, behind the latest reply."""
         signal = AbortSignal()
-        request = self._glove.begin_report(signal=signal, pace=_CallPace(self._clock), spoken=True)
+        request = self._glove.begin_report(signal=signal, pace=CallPace(self._clock), spoken=True)
         return self._follow(request, signal)
 
     async def aclose(self) -> None:
@@ -121,7 +102,7 @@ class GloveResponder:
     def reply(self, text: str, draft: ModelDraft | None = None) -> _Reply:
         """Begin the answer to committed words, behind the latest one; an answer may have been drafted."""
         signal = AbortSignal()
-        request = self._glove.begin(text, signal=signal, pace=_CallPace(self._clock), draft=draft, spoken=True)
+        request = self._glove.begin(text, signal=signal, pace=CallPace(self._clock), draft=draft, spoken=True)
         return self._follow(request, signal)
 
     def _follow(self, request: Request, signal: AbortSignal) -> _Reply:
@@ -164,7 +145,7 @@ class _Reply:
         glove: Glove,
         request: Request,
         signal: AbortSignal,
-        feed: _Feed,
+        feed: Feed,
         clock: Clock,
         *,
         after: _Reply | None,
@@ -234,7 +215,7 @@ class _Reply:
         # A reply that was aborted before anybody asked for its events still answers words that were committed.
         await before._request.open()
 
-    async def _run(self, channel: _Channel) -> None:
+    async def _run(self, channel: Channel) -> None:
         failure: ResponderError | None = None
         self._feed.take_charge()
         try:
@@ -262,153 +243,3 @@ def _explained(trouble: str) -> Iterator[None]:
         yield
     except GloveError as exc:
         raise ResponderError(f"{trouble}: {exc}") from exc
-
-
-_Channel: TypeAlias = asyncio.Queue[ResponderEvent | None]
-
-_REPLYING: ContextVar[_Feed | None] = ContextVar("_REPLYING", default=None)
-"""For whose call work is done; tools that outlive their rounds inherit it. A chat may have the same agent."""
-
-
-class _Feed:
-    """A glove's events on their way to whoever speaks them; a full channel makes the request wait.
-
-    What the agent does for others, for a chat in the same conversation, is not spoken here.
-    What happens while no reply is made (a slow tool ends) is kept for the next one.
-
-    Args:
-        on_answer: called when the model, having been given its context, answers.
-
-    Attributes:
-        on_said: takes what a tool wants said while no reply is made.
-    """
-
-    def __init__(self, on_answer: Callable[[], None]) -> None:
-        self.on_said: Callable[[str], None] | None = None
-        self._on_answer = on_answer
-        self._channel: _Channel | None = None
-        self._kept: list[ResponderEvent] = []
-        self._started: dict[str, str] = {}
-
-    def open(self) -> _Channel:
-        """Give a reply the events from now on, those first that were kept."""
-        channel = self._channel = asyncio.Queue(maxsize=EVENTS_AHEAD + len(self._kept))
-        kept, self._kept = self._kept, []
-        for event in kept:
-            channel.put_nowait(event)
-        return channel
-
-    def take_charge(self) -> None:
-        """Take what the current task does for this call's work."""
-        _REPLYING.set(self)
-
-    def close(self, channel: _Channel) -> None:
-        """End a reply's events. Idempotent."""
-        if self._channel is channel:
-            self._channel = None
-
-    async def record(self, type: EventType, data: dict[str, Any]) -> None:
-        if type in ("text_delta", "tool_use", "model_response_complete"):
-            self._on_answer()
-        if _REPLYING.get() is not self:
-            return
-        match type:
-            case "text_delta":
-                await self._pass_on(TextDelta(text=data["text"]))
-            case "model_response_complete":
-                await self._pass_on(TextCompleted())
-            case "compaction_start":
-                await self._pass_on(CompactionStarted())
-            case "compaction_end":
-                await self._pass_on(CompactionFinished())
-            case "tool_use":
-                self._started[data["id"]] = data["name"]
-                given = data["input"] if isinstance(data["input"], dict) else {}
-                await self._pass_on(ToolStarted(call_id=data["id"], name=data["name"], input=given))
-            case "tool_use_result":
-                self._started.pop(data["call_id"], None)
-                result: ToolResultData = data["result"]
-                await self._pass_on(
-                    ToolFinished(
-                        call_id=data["call_id"],
-                        name=data["tool_name"],
-                        status=result.status,
-                        duration_ms=data["duration_ms"],
-                    )
-                )
-            case "conflict":
-                await self._pass_on(StoreContended(reason=data["notice"]))
-            case "tool_said":
-                await self._pass_on(ToolSaid(text=data["text"]))
-            case _:
-                pass
-
-    def unfinished(self, running: Collection[str]) -> list[ToolFinished]:
-        """Calls that were announced and never run, because the model's response was not finished; each once.
-
-        Args:
-            running: ids of calls that go on and will end by themselves.
-        """
-        lost = {call_id: name for call_id, name in self._started.items() if call_id not in running}
-        for call_id in lost:
-            del self._started[call_id]
-        return [ToolFinished(call_id=call_id, name=name, status="aborted") for call_id, name in lost.items()]
-
-    async def _pass_on(self, event: ResponderEvent) -> None:
-        if self._channel is not None:
-            await self._channel.put(event)
-        elif isinstance(event, ToolFinished):
-            self._kept.append(event)
-        elif isinstance(event, ToolSaid) and self.on_said is not None:
-            self.on_said(event.text)
-
-
-class _Overheard:
-    """Words that were no turn, until a model that was given them has answered."""
-
-    def __init__(self) -> None:
-        self._words: list[str] = []
-        self._offered = 0
-
-    def add(self, words: str) -> None:
-        if not words.strip():
-            return
-        self._words.append(words.strip()[:OVERHEARD_LIMIT])
-        if len(self._words) > OVERHEARD_KEPT:
-            del self._words[0]
-            self._offered = max(0, self._offered - 1)
-
-    def render(self, _signal: AbortSignal | None) -> str | None:
-        self._offered = len(self._words)
-        if not self._words:
-            return None
-        quoted = "; ".join(f'"{words}"' for words in self._words)
-        return f"While you were speaking the caller also said, without wanting to interrupt: {quoted}."
-
-    def delivered(self) -> None:
-        """Forget what was rendered: a model call that had it has answered."""
-        del self._words[: self._offered]
-        self._offered = 0
-
-
-class _CallPace:
-    """Leases a request's waits from the call's clock."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-
-    def now(self) -> float:
-        return self._clock.now()
-
-    async def model(self, events: AsyncGenerator[ModelEvent, None]) -> AsyncGenerator[ModelEvent, None]:
-        while True:
-            async with held(self._clock, "model"):
-                event = await anext(events, None)
-            if event is None:
-                return
-            yield event
-            if isinstance(event, ModelFinished):
-                return  # The end of the stream is no work to be charged.
-
-    def tool(self, name: str) -> AbstractAsyncContextManager[Work]:
-        return held(self._clock, "tool")
