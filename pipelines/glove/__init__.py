@@ -1,0 +1,5 @@
+"""Our agents behind the Protocols of ``pipelines.responder``: the one package here that imports ``agents``."""
+
+from pipelines.glove.responder import SETTLEMENT_WAIT_S, GloveResponder
+
+__all__ = ["SETTLEMENT_WAIT_S", "GloveResponder"]
