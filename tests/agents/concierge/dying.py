@@ -34,16 +34,24 @@ def concierge(keeping: Keeping, desk: BookingDesk, *, minute: int = 0) -> Glove:
     return create(model, now=lambda: datetime(2026, 6, 1, 9, minute, tzinfo=UTC), keeping=keeping, bookings=desk)
 
 
-def die_while_booking(url: str, conversation: str, books: Path, heard: Path, nth: int) -> None:
-    """Book a trip, and be killed just before the n-th commit; what was answered is written down."""
+def die_while_booking(folder: Path, conversation: str, words: str, nth: int) -> None:
+    """Say something to the concierge, and be killed just before the n-th commit; that it answered is written down."""
 
     async def talk() -> None:
-        async with aclosing(await SqlKeeper.connect(url)) as keeper:
-            glove = concierge(keeper.open(conversation), BookingDesk(books))
+        async with aclosing(await SqlKeeper.connect(url_in(folder))) as keeper:
+            glove = concierge(keeper.open(conversation), desk_in(folder))
             kill_at("before", nth)
-            for words in SAID:
-                await glove.process_request(words)
-                with heard.open("a") as file:
-                    file.write(f"{words}\n")
+            await glove.process_request(words)
+            (folder / "answered").touch()
 
     asyncio.run(talk())
+
+
+def url_in(folder: Path) -> str:
+    """Where the conversation is kept."""
+    return f"sqlite:///{folder}/kept.db"
+
+
+def desk_in(folder: Path) -> BookingDesk:
+    """The bookings service, which outlives its callers."""
+    return BookingDesk(folder / "books.db")

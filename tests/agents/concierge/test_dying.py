@@ -6,17 +6,17 @@ import os
 import signal
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 
-from agents.concierge.bookings import BookingDesk
 from agents.core.glove import Glove
-from agents.stores.keeping import Keeping, SqlKeeper
-from tests.agents.concierge.dying import ANSWERS, BEGINS, concierge, die_while_booking
+from agents.stores.keeping import SqlKeeper
+from tests.agents.concierge.dying import ANSWERS, BEGINS, SAID, concierge, desk_in, die_while_booking, url_in
 from tests.agents.stores.sql.booking import processes
 
 
@@ -28,64 +28,69 @@ def folder() -> Iterator[Path]:
 
 
 async def test_killed_at_any_commit_the_trip_is_booked_once_and_no_answer_is_lost(folder: Path) -> None:
-    dying = Dying(folder, 1)
-    while True:
-        # The next one dies while the conversation of this one goes on.
-        this, dying = dying, Dying(folder, dying.nth + 1)
-        survived = this.survived()
-        async with aclosing(await SqlKeeper.connect(this.url)) as keeper:
-            await goes_on(keeper.open("c"), BookingDesk(this.books), this.heard.read_text().splitlines())
-        if survived:
-            break
-    dying.survived()
-    assert this.nth > 30, "many deaths were died"
+    """Every time somebody says something a new process takes it; the one that lives hands on what it leaves behind."""
+    left, deaths = folder / "nothing", 0
+    left.mkdir()
+    for number, words in enumerate(SAID):
+        heard = SAID[:number]
+        dying = Dying(left, words, 1)
+        while True:
+            # The next one dies while the conversation of this one goes on.
+            this, dying = dying, Dying(left, words, dying.nth + 1)
+            if survived := this.survived():
+                left = copytree(this.folder, folder / f"after {number}")
+            assert survived is (this.folder / "answered").exists()
+            await goes_on(this.folder, (*heard, words) if survived else heard)
+            if survived:
+                break
+            deaths += 1
+        assert dying.survived()
+        (left / "answered").unlink()
+    assert deaths > 50, "many deaths were died"
 
 
 class Dying:
-    """A process that books a trip and is killed at a commit: begun, and not waited for."""
+    """A process that is said something, on a copy of what another left behind, and is killed at a commit."""
 
-    def __init__(self, folder: Path, nth: int) -> None:
+    def __init__(self, left: Path, words: str, nth: int) -> None:
         self.nth = nth
-        self.url = f"sqlite:///{folder}/kept{nth}.db"
-        self.books = folder / f"books{nth}.db"
-        self.heard = folder / f"heard{nth}"
-        self.heard.touch()
-        self._process = processes.Process(
-            target=die_while_booking, args=(self.url, "c", self.books, self.heard, nth), daemon=True
-        )
+        self.folder = copytree(left, left.with_name(f"{left.name}, {nth}"))
+        self._process = processes.Process(target=die_while_booking, args=(self.folder, "c", words, nth), daemon=True)
         self._process.start()
 
     def survived(self) -> bool:
-        """Wait for the end; whether it had ended before so many commits."""
+        """Wait for the end; whether it came before so many commits."""
         self._process.join(60)
         assert self._process.exitcode in (0, -signal.SIGKILL), f"at commit {self.nth}"
         return self._process.exitcode == 0
 
 
-async def goes_on(keeping: Keeping, desk: BookingDesk, heard: list[str]) -> None:
+async def goes_on(folder: Path, heard: Sequence[str]) -> None:
     """Go on with a conversation whose process died, and look for what is lost or double."""
-    glove = concierge(keeping, desk, minute=1)
-    before = await answers(glove)
-    assert len(before) >= {0: 0, 1: 4, 2: 5, 3: 6, 4: 6, 5: 6}[len(heard)], "an answer that was answered is lost"
-    await glove.process_request("Hello?")
-    for _ in range(len(ANSWERS) + 2):
-        form = await look(glove)
-        if form is not None and form["complete"]:
-            break
-        asked = None if form is None else next(row["id"] for row in form["fields"] if row["ask"])
-        assert asked is None or asked not in before or asked == "confirmed", "what was answered is asked again"
-        await glove.process_request(BEGINS if asked is None else ANSWERS[asked])
-    after = await answers(glove)
-    assert before.items() <= after.items()
-    (booking,) = await desk.bookings()
-    assert (booking.version, booking.details.travellers, booking.details.email) == (1, 2, "amina@acme.com")
-    goals = await glove.progress.read("goals")
-    assert [goal["status"] for goal in goals["goals"][:2]] == ["completed", "completed"]
-    messages = await keeping.store.get_messages()
-    assert max(Counter(message.id for message in messages).values()) == 1
-    said = [message.text for message in messages if message.from_person]
-    assert all(said.count(words) >= 1 for words in heard)
-    await glove.aclose()
+    async with aclosing(await SqlKeeper.connect(url_in(folder))) as keeper:
+        keeping, desk = keeper.open("c"), desk_in(folder)
+        glove = concierge(keeping, desk, minute=1)
+        before = await answers(glove)
+        assert len(before) >= {0: 0, 1: 4, 2: 5, 3: 6, 4: 6, 5: 6}[len(heard)], "an answer that was answered is lost"
+        await glove.process_request("Hello?")
+        for _ in range(len(ANSWERS) + 2):
+            form = await look(glove)
+            if form is not None and form["complete"]:
+                break
+            asked = None if form is None else next(row["id"] for row in form["fields"] if row["ask"])
+            assert asked is None or asked not in before or asked == "confirmed", "what was answered is asked again"
+            await glove.process_request(BEGINS if asked is None else ANSWERS[asked])
+        after = await answers(glove)
+        assert before.items() <= after.items()
+        (booking,) = await desk.bookings()
+        assert (booking.version, booking.details.travellers, booking.details.email) == (1, 2, "amina@acme.com")
+        goals = await glove.progress.read("goals")
+        assert [goal["status"] for goal in goals["goals"][:2]] == ["completed", "completed"]
+        messages = await keeping.store.get_messages()
+        assert max(Counter(message.id for message in messages).values()) == 1
+        said = [message.text for message in messages if message.from_person]
+        assert all(said.count(words) >= 1 for words in heard)
+        await glove.aclose()
 
 
 async def look(glove: Glove) -> dict[str, Any] | None:
