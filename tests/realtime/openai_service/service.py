@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
@@ -50,7 +51,7 @@ class OpenAIService:
         self.opened = asyncio.Event()
         self._secrets: dict[str, tuple[float, dict[str, Any]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._sockets: set[asyncio.StreamWriter] = set()
+        self._sockets: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -59,11 +60,13 @@ class OpenAIService:
 
     async def __aexit__(self, *exc: object) -> None:
         self._server.close()
-        for writer in self._sockets:
+        for session in self.sessions:
+            session.socket.flowing.set()
+        for writer in self._sockets.values():
             writer.transport.abort()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, *self._sockets, return_exceptions=True)
         if self.failures and exc[0] is None:
             raise self.failures[0]
 
@@ -90,7 +93,9 @@ class OpenAIService:
             self.failures.append(failure)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._sockets.add(writer)
+        serving = asyncio.current_task()
+        assert serving is not None
+        self._sockets[serving] = writer
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             if head.startswith(b"POST "):
@@ -100,8 +105,10 @@ class OpenAIService:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            self._sockets.discard(writer)
+            del self._sockets[serving]
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
     async def _talk(self, socket: Socket) -> None:
         target = urlsplit(socket.request.path)
