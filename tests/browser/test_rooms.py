@@ -67,3 +67,28 @@ def test_a_trip_is_booked_by_voice_in_a_room(
         expect(form.locator("div", has_text="Booking reference").locator("dd")).not_to_have_text("–")
         caller.button("Hang up").click()
         caller.sees("Not in a call")
+
+        caller.page.get_by_text("Push to talk").click()
+        caller.button("Go on talking").click()
+        caller.sees("The agent waits for you to talk")
+        expect(form.locator("div", has_text="Booking reference").locator("dd")).not_to_have_text("–")
+        button = caller.button("Hold to talk")
+        said = len(caller.lines("caller"))
+        button.hover()
+        caller.page.mouse.down()
+        expect(caller.button("Talking …")).to_be_visible()
+        caller.speak("make-it-three")
+        caller.page.mouse.up()
+        caller.wait(lambda: len(caller.lines("caller")) > said)
+        expect(card.locator("div", has_text="Number of travellers").locator("dd")).to_have_text("3")
+
+
+def test_whoever_cannot_have_a_room_is_told_why(
+    page_built: None, sit_down: Callable[..., Caller], tmp_path: Path
+) -> None:
+    gone = {"LIVEKIT_URL": "ws://127.0.0.1:9", "LIVEKIT_API_KEY": "key", "LIVEKIT_API_SECRET": "s" * 32}
+    with serve(tmp_path, livekit=gone) as url:
+        caller = sit_down(url)
+        caller.button("Start talking").click()
+        expect(caller.page.get_by_role("alert")).to_contain_text("The server refused the call: LiveKit")
+        caller.sees("Not in a call")
