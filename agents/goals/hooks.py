@@ -71,8 +71,8 @@ class Drained:
     """What running hooks came to."""
 
     ran: int
-    blocked_by: str | None = None
-    """A transition whose hook another worker runs just now; later ones wait for it."""
+    blocked_by: Transition | None = None
+    """Another worker runs its hook just now; later ones wait for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class HookDrain:
                     scope, transition.id, owner=self.owner, lease_s=lease_s, now=self.now()
                 )
                 if claim is Claim.BUSY:
-                    return Drained(ran=ran, blocked_by=transition.id)
+                    return Drained(ran=ran, blocked_by=transition)
                 if claim is Claim.CLAIMED:
                     await self._run(scope, transition, call)
                     ran += 1

@@ -13,12 +13,11 @@ from agents.core.glove import Glove
 from agents.core.selection import ToolSelection
 from agents.facts.preparation.render import render_preparation
 from agents.goals.adapter import GoalAdapter
-from agents.goals.errors import GoalError
 from agents.goals.hooks import GoalHooks
 from agents.goals.preparation import GoalPreparation
 from agents.goals.record import GoalScope
 from agents.goals.runner import Follow, GoalRunner, Validate
-from agents.goals.snapshot import render_goals
+from agents.goals.snapshot import render_goals, render_running
 from agents.goals.status import ProgramStatus
 from agents.goals.tools import goal_tools, status_data
 
@@ -109,14 +108,14 @@ def use_goal_runner(
 
     async def prepare(signal: AbortSignal) -> None:
         await runner.prepare(signal)
-        drained = await runner.resume_hooks()
-        if drained.blocked_by is not None:
-            raise GoalError(f"the goals' hooks are run by another worker just now ({drained.blocked_by}); try again")
+        # Those that another worker runs, or ran when it died, are not waited for: the model is told.
+        await runner.resume_hooks()
         await runner.refresh()
 
     async def render(_signal: AbortSignal | None) -> str:
         goals = render_goals(await runner.status())
-        return "\n".join(part for part in (goals, render_preparation(runner.prepared)) if part)
+        running = render_running(await runner.running_elsewhere())
+        return "\n".join(part for part in (goals, running, render_preparation(runner.prepared)) if part)
 
     glove.mounts.add(runner)
     glove.add_preparation(prepare)

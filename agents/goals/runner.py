@@ -114,6 +114,7 @@ class GoalRunner:
         self._configuring = asyncio.Lock()
         self._latest: tuple[GoalScope, Entry] | None = None
         """The newest entry seen: nobody is shown an older one, however late a read or an answer comes."""
+        self._blocked_by: Transition | None = None
         self._draining: ContextVar[bool] = ContextVar("draining", default=False)
 
     @property
@@ -245,6 +246,17 @@ class GoalRunner:
         """
         return await self._run_hooks(self.scope)
 
+    async def running_elsewhere(self) -> Transition | None:
+        """Find the hook that another worker was running when hooks were last run here, unless it has ended since.
+
+        Also one whose worker died: the next run of hooks after its lease takes it over.
+        """
+        if self._blocked_by is not None:
+            unfinished = await self._adapter.dispatches(self.scope, unfinished=True)
+            if self._blocked_by not in [one.transition for one in unfinished]:
+                self._blocked_by = None
+        return self._blocked_by
+
     async def prepare(self, signal: AbortSignal | None = None) -> ProgramStatus | None:
         """Settle what facts settle by now. Facts that say nothing new change nothing.
 
@@ -345,9 +357,11 @@ class GoalRunner:
     async def _run_hooks(self, scope: GoalScope) -> Drained:
         token = self._draining.set(True)
         try:
-            return await self._drain.run(scope, self._call)
+            drained = await self._drain.run(scope, self._call)
         finally:
             self._draining.reset(token)
+        self._blocked_by = drained.blocked_by
+        return drained
 
     async def _call(self, transition: Transition) -> None:
         hook = self._hooks.of(transition.kind)

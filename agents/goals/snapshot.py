@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.goals.record import Transition, TransitionKind
 from agents.goals.status import GoalStatus, GoalView, ProgramStatus
 
-__all__ = ["GUIDANCE", "render_goals"]
+__all__ = ["GUIDANCE", "render_goals", "render_running"]
 
 GUIDANCE = (
     "Note what you learn and ask nothing twice. Deferred is put off, not done. "
@@ -17,6 +18,21 @@ GUIDANCE = (
 def render_goals(status: ProgramStatus | None) -> str:
     """Write the snapshot; empty when there is no program."""
     return "" if status is None else "\n".join(_lines(status))
+
+
+def render_running(transition: Transition | None) -> str:
+    """Write that a hook is under way elsewhere; empty when none is."""
+    if transition is None:
+        return ""
+    became = {
+        TransitionKind.ENTER: "begun",
+        TransitionKind.COMPLETE: "completed",
+        TransitionKind.REOPEN: "reopened",
+    }[transition.kind]
+    return (
+        f"Still running elsewhere: what follows from goal {transition.goal.key} being {became}. Its results are not "
+        "there yet; do not count on them."
+    )
 
 
 def _lines(status: ProgramStatus) -> Iterator[str]:

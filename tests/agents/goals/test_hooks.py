@@ -72,7 +72,8 @@ async def test_a_worker_that_finds_another_at_work_waits_and_does_not_overtake()
     edge = (await _unfinished_after_a_revision(adapter))[0]
     assert await adapter.claim(SCOPE, edge, owner="one", lease_s=LEASE_S, now=Time()()) is Claim.CLAIMED
     second = runner(adapter, hooks=diary.hooks, owner="two")
-    assert (await second.resume_hooks()).blocked_by == edge
+    blocked_by = (await second.resume_hooks()).blocked_by
+    assert blocked_by is not None and blocked_by.id == edge
     assert diary.lines == []
 
 

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -7,13 +7,15 @@ from agents.core.errors import ToolSelectionError
 from agents.core.glove import Glove
 from agents.core.selection import ToolSelection
 from agents.goals.adapter import MemoryGoals
-from agents.goals.hooks import GoalHooks, HookContext
+from agents.goals.errors import GoalPostCommitError
+from agents.goals.hooks import LEASE_S, GoalHooks, HookContext
 from agents.goals.mount import MountedGoals, use_goal_runner
 from agents.goals.snapshot import GUIDANCE
 from agents.goals.status import GoalStatus, ProgramStatus
 from agents.models.scripted import ScriptedCall, ScriptedModel, ScriptedResponse
+from pipelines.clock import VirtualClock
 from tests.agents.core.scenes import Diary, echo, talking
-from tests.agents.goals.trip import SCOPE, TRIP
+from tests.agents.goals.trip import SCOPE, TRIP, goal, program, runner
 
 _READ = {"ifVersion": 1, "reason": "The caller said so"}
 
@@ -218,3 +220,55 @@ async def test_a_hook_may_fold_a_tool_and_change_the_model_and_the_next_call_has
     reply = await mounted.glove.process_request("So it is")
     assert reply.text == "From the other one."
     assert "email" in [tool.name for tool in other.requests[0].tools]
+
+
+async def _entering(adapter: MemoryGoals) -> str:
+    """Begin, so that nobody has told yet that the first goal was entered; its transition."""
+    await runner(adapter).start(TRIP)
+    await runner(adapter).revise(program(goal("pack", "bag"), *TRIP.goals), if_version=1, reason="first of all")
+
+    def crash(_ctx: HookContext) -> None:
+        raise KeyError
+
+    with pytest.raises(GoalPostCommitError):
+        await runner(adapter, hooks=GoalHooks(on_enter=crash)).update("pack", completed=["bag"], reason="packed")
+    return (await adapter.dispatches(SCOPE, unfinished=True))[0].transition.id
+
+
+def test_a_hook_of_a_worker_that_died_holds_up_no_request_and_is_run_by_the_first_one_after_its_lease() -> None:
+    clock, entered = VirtualClock(), list[float]()
+
+    def now() -> datetime:
+        return datetime(2026, 11, 2, 10, tzinfo=UTC) + timedelta(seconds=clock.now())
+
+    async def main() -> None:
+        adapter = MemoryGoals()
+        edge = await _entering(adapter)
+        await adapter.claim(SCOPE, edge, owner="dead", lease_s=LEASE_S, now=now())
+        glove, model = talking("Hello.", "Still here.")
+        hooks = GoalHooks(on_enter=lambda ctx: entered.append(clock.now()))
+        use_goal_runner(glove, adapter, scope=SCOPE, hooks=hooks, now=now)
+        await glove.process_request("Hello")
+        assert (clock.now(), entered) == (0.0, [])
+        assert "\nStill running elsewhere: what follows from goal plan being begun. " in _seen(model, 0)
+        await clock.sleep(LEASE_S)
+        await glove.process_request("Hello?")
+        assert entered == [LEASE_S]
+        assert "running elsewhere" not in _seen(model, 1)
+
+    clock.run(main())
+
+
+async def test_what_another_worker_has_ended_is_not_said_to_run_any_more() -> None:
+    adapter = MemoryGoals()
+    edge = await _entering(adapter)
+    at = datetime(2026, 11, 2, tzinfo=UTC)
+    await adapter.claim(SCOPE, edge, owner="other", lease_s=LEASE_S, now=at)
+
+    async def other_ends() -> None:
+        await adapter.settle(SCOPE, edge, owner="other")
+
+    hooks = GoalHooks(on_enter=lambda ctx: None)
+    mounted, model, _ = _mounted([other_ends, _call("status")], "Hello.", adapter=adapter, hooks=hooks)
+    await mounted.glove.process_request("Hello")
+    assert ["running elsewhere" in _seen(model, call) for call in (0, 1)] == [True, False]
