@@ -5,16 +5,14 @@ Above: ``tools``. Below: ``writes`` and ``engine`` decide, ``keeping`` saves, an
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeAlias
 from uuid import uuid4
 
 from agents.core.abort import AbortSignal
 from agents.core.tool_context import ToolContext
 from agents.display import DisplayManager
-from agents.facts.preparation.render import render_preparation
 from agents.facts.preparation.requirement import Report
 from agents.forms import writes
 from agents.forms.adapter import FormAdapter
@@ -23,41 +21,29 @@ from agents.forms.dispatch import Surroundings
 from agents.forms.engine import abandon, resolve
 from agents.forms.errors import (
     FormBlockedError,
-    FormNotFoundError,
     FormStaleError,
     FormValidationError,
     ProvenanceRequiredError,
 )
-from agents.forms.evaluation import evaluate
-from agents.forms.keeping import Instances, Opened
+from agents.forms.keeping import Opened
 from agents.forms.preparation import FormPreparation
-from agents.forms.question import Question, next_question
-from agents.forms.record import Entry, Instance, InstanceStatus, Provenance
+from agents.forms.reader import FormReader
+from agents.forms.record import Instance, InstanceStatus, Provenance
 from agents.forms.registry import FormRegistry
 from agents.forms.report import FillReport, report_on
-from agents.forms.status_line import status_line
-from agents.forms.view import FormView, Scope, see, wait_message
+from agents.forms.view import FormView, see, wait_message
 from agents.forms.writes import Stamp, Written
 
-__all__ = ["FormRunner", "Listener"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["FormRunner"]
 
 Write: TypeAlias = Callable[[Opened, Stamp], Written]
-
-Listener: TypeAlias = Callable[[FormView], object]
-"""Takes how a form stands after every change that was saved; returns at once."""
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _new_id() -> str:
     return f"form_{uuid4().hex}"
 
 
-class FormRunner:
+class FormRunner(FormReader):
     """The forms of one subject.
 
     A write is saved before anything follows from it. What executors then do may take long; :attr:`question` and
@@ -73,7 +59,7 @@ class FormRunner:
         display: gives the screen there is, for writes outside a tool.
         provenance: whose writes are that do not say it; the agent's by default.
         preparation: what facts may answer: looked at before every write is saved, and by :meth:`prepare`.
-        now: dates what is written.
+        now: dates what is written; the system's time by default.
         new_id: makes ids of instances, unique in the store.
         owner: this worker's name; no other's.
     """
@@ -89,122 +75,15 @@ class FormRunner:
         display: Callable[[], DisplayManager | None] = lambda: None,
         provenance: Provenance | None = None,
         preparation: FormPreparation | None = None,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] | None = None,
         new_id: Callable[[], str] = _new_id,
         owner: str | None = None,
     ) -> None:
-        self.registry = registry
-        self.adapter = adapter
-        self._subject = subject
+        super().__init__(registry, adapter, subject=subject, preparation=preparation, now=now, owner=owner)
         self._around = Surroundings(deps=deps, memory=memory or MemoryBridge())
         self._display = display
         self._provenance = provenance
-        self._now = now
         self._new_id = new_id
-        self._question: Question | None = None
-        self._listeners: list[Listener] = []
-        self._instances = Instances(
-            registry,
-            adapter,
-            subject=lambda: self.subject,
-            now=now,
-            told=self._note,
-            preparation=preparation,
-            owner=owner or uuid4().hex,
-        )
-
-    @property
-    def subject(self) -> str:
-        """Whose forms these are now."""
-        return self._subject() if callable(self._subject) else self._subject
-
-    @property
-    def question(self) -> Question | None:
-        """What is asked next, as far as this runner has seen; ``None`` when nothing is.
-
-        Known after every write, and after every model call's status line; :meth:`status` makes it known, too.
-        """
-        return self._question
-
-    def add_listener(self, listener: Listener) -> Callable[[], None]:
-        """Tell somebody of every change.
-
-        Returns:
-            A function that ends it. Idempotent.
-        """
-        self._listeners.append(listener)
-
-        def remove() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return remove
-
-    # ------------------------------------------------------------------------------------------------------- reading
-
-    async def status(self, instance_id: str | None = None) -> FormView:
-        """Look at the open step.
-
-        Raises:
-            FormNotFoundError: there is no such form.
-        """
-        return await self.inspect(Scope.OPEN, instance_id=instance_id)
-
-    async def inspect(
-        self, scope: Scope = Scope.OUTLINE, id: str | None = None, *, instance_id: str | None = None
-    ) -> FormView:
-        """Look at a step or field by id, or at everything.
-
-        Raises:
-            FormNotFoundError: there is no such form, step or field.
-        """
-        opened = await self._instances.open(instance_id)
-        if instance_id is None:
-            self._question = next_question(opened.instance, opened.now)
-        return see(opened.form, opened.instance, opened.now, scope, id)
-
-    async def values(self, instance_id: str | None = None) -> Mapping[str, Any]:
-        """Read the answers that hold, as values of their types; they are the caller's own.
-
-        Raises:
-            FormNotFoundError: there is no such form.
-        """
-        opened = await self._instances.open(instance_id)
-        return evaluate(opened.form, opened.instance).values
-
-    async def history(self, field: str, *, instance_id: str | None = None) -> Entry:
-        """Read all that was ever said to a question, and what of it is in force.
-
-        Raises:
-            FormNotFoundError: there is no such form or field.
-        """
-        opened = await self._instances.open(instance_id)
-        return opened.instance.entries.get(writes.find_field(opened.form, field).id, Entry())
-
-    async def status_line(self) -> str:
-        """Write where the open form stands, what is missing and what facts say; empty when there is nothing to do."""
-        try:
-            opened = await self._instances.open()
-        except FormNotFoundError:
-            self._question = None
-            return ""
-        self._question = next_question(opened.instance, opened.now)
-        line = status_line(opened.form, opened.instance, opened.now)
-        facts = render_preparation(self.prepared(opened.instance.id))
-        return "\n".join(part for part in (line, facts) if part)
-
-    async def active_instance(self) -> Instance | None:
-        """Read the form that is meant when none is named; ``None``: there is none."""
-        try:
-            return (await self._instances.open()).instance
-        except FormNotFoundError:
-            return None
-
-    async def list(self, *, limit: int = 10) -> list[Instance]:
-        """Read the subject's instances, those first that were written to last."""
-        return await self.adapter.find(subject=self.subject, limit=limit)
-
-    # ------------------------------------------------------------------------------------------------------- writing
 
     async def start(
         self,
@@ -401,10 +280,6 @@ class FormRunner:
         )
         return self.prepared(saved.instance.id)
 
-    def prepared(self, instance_id: str) -> Report | None:
-        """What the latest preparation of a form came to."""
-        return self._instances.prefill.report(instance_id)
-
     async def resume_hooks(self) -> None:
         """Run executors that rose and have not all run, because the process ended or the work was stopped.
 
@@ -434,16 +309,6 @@ class FormRunner:
 
         saved = await self._instances.change(instance_id, edit, self._surroundings(tool), at=stamp.at)
         return report_on(saved, written[-1])
-
-    def _note(self, opened: Opened) -> None:
-        self._question = next_question(opened.instance, opened.now)
-        if self._listeners:
-            view = see(opened.form, opened.instance, opened.now, Scope.OUTLINE)
-            for listener in tuple(self._listeners):
-                try:
-                    listener(view)
-                except Exception:  # the boundary to foreign code
-                    logger.exception("a listener to forms raised; what follows from the change goes on")
 
     def _surroundings(self, tool: ToolContext | None) -> Surroundings:
         return Surroundings(
