@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from uuid import uuid4
 
 from agents.core.abort import AbortSignal
@@ -13,21 +10,17 @@ from agents.core.cancellation import cancel_tool
 from agents.core.compaction import Compaction, compact
 from agents.core.conversation import Conversation
 from agents.core.draft import ModelDraft
-from agents.core.errands import Errands
 from agents.core.errors import DefinitionError
-from agents.core.events import Subscriber, Subscribers
 from agents.core.executor import Executor
 from agents.core.expectation import ExpectedAnswer
 from agents.core.floor import Floor
+from agents.core.host import Host
 from agents.core.inbox import INBOX_TOOL, inbox_tool
 from agents.core.messages import Message, Usage
 from agents.core.model import Model
-from agents.core.mounts import Mounts
 from agents.core.opening import LateResults, Opening, Said, Words, keep_late
 from agents.core.pace import UNPACED, Pace
 from agents.core.permissions import Permissions
-from agents.core.progress import Progress
-from agents.core.register import Register
 from agents.core.request import Request
 from agents.core.selection import ToolSelection
 from agents.core.store import Store, inbox_of, tasks_of
@@ -37,7 +30,7 @@ from agents.core.tools import Tool
 from agents.display import DisplayManager
 from agents.stores.memory import MemoryStore
 
-__all__ = ["MAX_RETRIES", "MAX_TURNS", "ContextProvider", "Glove", "Preparation"]
+__all__ = ["MAX_RETRIES", "MAX_TURNS", "Glove"]
 
 MAX_RETRIES = 3
 """How often a tool that raised is run again: enough for a hiccup, too few to be kept waiting."""
@@ -45,19 +38,12 @@ MAX_RETRIES = 3
 MAX_TURNS = 120
 """Model calls one request may take before it is given up: far beyond any real task, well short of a runaway bill."""
 
-Context: TypeAlias = str | Message | Sequence[Message] | None
-ContextProvider: TypeAlias = Callable[[AbortSignal | None], Context | Awaitable[Context]]
-"""Renders what the model must know just now; asked anew before every model call."""
-
-Preparation: TypeAlias = Callable[[AbortSignal], Awaitable[None]]
-"""Something that is to be done in a request before the model is called."""
-
 
 def _random_id() -> str:
     return uuid4().hex
 
 
-class Glove:
+class Glove(Host):
     """An agent in one conversation. One request at a time.
 
     Args:
@@ -77,10 +63,7 @@ class Glove:
     Attributes:
         conversation: the store, as this glove writes to it; :meth:`rebuild` changes it.
         expectation: what the latest reply asked for; ``None`` when nothing in particular.
-        errands: tool calls that outlived their rounds.
         permissions: who may do what.
-        progress: how far it is with its goals and forms, for those who look on.
-        mounts: what is mounted on it, for hosts.
         compaction_wanted: whether there will be a compaction at the next opportunity.
         discarded_usage: tokens of drafts that nobody took up and of responses that were stopped, as far as the
             provider had told them.
@@ -103,6 +86,7 @@ class Glove:
         drafts: bool = True,
         new_id: Callable[[], str] = _random_id,
     ) -> None:
+        super().__init__()
         self.model = model
         self.system_prompt = system_prompt
         self.server_mode = server_mode
@@ -112,11 +96,7 @@ class Glove:
         self.compaction_wanted = False
         self.new_id = new_id
         self.expectation: ExpectedAnswer | None = None
-        self.subscribers = Subscribers()
         self.permissions = Permissions()
-        self.errands = Errands()
-        self.progress = Progress()
-        self.mounts = Mounts()
         self.floor = Floor()
         self.executor = Executor(self.subscribers, self.permissions, self.errands, retries=max_retries)
         self.closing = False
@@ -129,9 +109,6 @@ class Glove:
         self._framework_tools = framework_tools or ToolSelection()
         self._cancel = cancel_tool(self.errands)
         self._built = False
-        self._providers: Register[ContextProvider] = Register()
-        self._preparations: Register[Preparation] = Register()
-        self._questions: Register[Callable[[], ExpectedAnswer | None]] = Register()
         self._mistakes = [
             *_limits(max_turns=max_turns, max_retries=max_retries),
             *(() if compaction is None else compaction.mistakes()),
@@ -257,90 +234,6 @@ class Glove:
             else:
                 self._toolbox.without(tool.name)
 
-    # ------------------------------------------------------------------------------------------------ who surrounds it
-
-    def add_subscriber(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Let somebody watch all requests.
-
-        Returns:
-            A function that ends it.
-        """
-        return self.subscribers.add(subscriber)
-
-    def add_context_provider(self, provider: ContextProvider) -> Callable[[], None]:
-        """Append to the input of every model call what the provider returns then. Never stored.
-
-        Returns:
-            A function that ends it. Idempotent.
-        """
-        return self._providers.add(provider)
-
-    def add_preparation(self, step: Preparation) -> Callable[[], None]:
-        """Do something in every request before the model is first called: the words are stored by then.
-
-        What a step raises ends the request; later steps do not run.
-
-        Returns:
-            A function that ends it. Idempotent.
-        """
-        return self._preparations.add(step)
-
-    def add_question(self, question: Callable[[], ExpectedAnswer | None]) -> Callable[[], None]:
-        """Say what a reply asks for when no tool of its request said it: the open question of a form, say.
-
-        Args:
-            question: asked when a reply is whole; ``None`` when nothing is open.
-
-        Returns:
-            A function that ends it. Idempotent.
-        """
-        return self._questions.add(question)
-
-    @property
-    def open_question(self) -> ExpectedAnswer | None:
-        """What stands open beside what the latest tools asked; the first there is."""
-        return next((asked for question in self._questions.members if (asked := question()) is not None), None)
-
-    async def prepare_request(self, signal: AbortSignal) -> bool:
-        """Take the steps that precede a request, in the order added.
-
-        Returns:
-            Whether there are any.
-        """
-        steps = self._preparations.members
-        for step in steps:
-            signal.raise_if_aborted()
-            await step(signal)
-        return bool(steps)
-
-    async def get_runtime_context(
-        self, signal: AbortSignal | None = None, *, now: float | None = None
-    ) -> tuple[Message, ...]:
-        """Ask all providers, in the order added, and tell subscribers; empty answers are dropped.
-
-        Args:
-            signal: stops the asking.
-            now: seconds, of the pace requests are run by; tells how long running calls have run.
-
-        Raises:
-            Exception: whatever a provider raises.
-        """
-        messages = await self.render_context(signal, now=now)
-        if self._providers.members or self.errands.running:
-            await self.subscribers.emit("runtime_context", messages=deepcopy(list(messages)))
-        return messages
-
-    async def render_context(
-        self, signal: AbortSignal | None = None, *, now: float | None = None
-    ) -> tuple[Message, ...]:
-        """Ask all providers like :meth:`get_runtime_context`, and tell nobody."""
-        messages: list[Message] = []
-        for provider in self._providers.members:
-            context = provider(signal)
-            messages.extend(_as_messages(await context if inspect.isawaitable(context) else context))
-        messages.extend(_as_messages(self.errands.render(UNPACED.now() if now is None else now)))
-        return tuple(messages)
-
     # ------------------------------------------------------------------------------------------------ what it does
 
     def draft(self, said: str, *, pace: Pace = UNPACED) -> ModelDraft:
@@ -448,18 +341,6 @@ class Glove:
         message = Message(sender="agent", text=text, id=self.new_id(), expected=self.expectation)
         await self.conversation.append(message)
         await self.store.settle(message.id, text, interrupted)
-
-
-def _as_messages(context: Context) -> list[Message]:
-    match context:
-        case None | "":
-            return []
-        case str():
-            return [Message(sender="user", text=context, framework_context="runtime")]
-        case Message():
-            return [context]
-        case _:
-            return list(context)
 
 
 def _limits(**limits: int) -> Iterator[str]:
