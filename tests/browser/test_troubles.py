@@ -88,7 +88,7 @@ def test_where_no_page_was_built_a_plain_one_holds_a_conversation_and_says_what_
     sit_down: Callable[..., Caller], axe: str, pictures: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "plain").symlink_to(PLAIN)
-    with serve(tmp_path, web=tmp_path) as url:
+    with serve(tmp_path, web=tmp_path, agent="agents.concierge:create") as url:
         _talk_plainly(sit_down(url), axe, pictures)
 
 
@@ -101,13 +101,22 @@ def _talk_plainly(caller: Caller, axe: str, pictures: Path) -> None:
     caller.speak("what-can-you-do")
     expect(status).to_have_text("The agent is speaking", timeout=PATIENCE_MS)
     caller.page.wait_for_timeout(1500)
-    caller.speak("stop-tell-me-the-time")
+    caller.speak("flights-for-two")
     caller.wait(lambda: len(caller.told("spoken")) == 2)
     cut, whole = caller.told("spoken")
     assert cut["interrupted"]
     shown = caller.page.locator("#transcript li[data-by=Agent]").all_inner_texts()
     assert shown == [cut["heard"].strip(), whole["heard"].strip()]
-    caller.photograph(pictures, "plain")
+    goals = caller.page.get_by_role("region", name="What is to be achieved").locator("li")
+    expect(goals.first).to_have_text(
+        "Origin and destination (done), Departure date and party size (done), Lead traveller (pending)"
+    )
+    fields = caller.page.get_by_role("region", name="What has to be known").locator("li")
+    expect(fields.nth(1)).to_have_text("Lisbon")
+    expect(fields.nth(4)).to_have_text("–")
+    assert fields.nth(4).get_attribute("data-by") == "Full name"
+    assert not caller.complaints(axe)
+    caller.photograph(pictures, "plain", whole=True)
     caller.button("Mute").click()
     caller.wait(lambda: caller.told("muted"))
     caller.button("Hang up").click()

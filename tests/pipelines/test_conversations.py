@@ -1,7 +1,7 @@
 """Whole conversations on virtual time: ears, gate, turn machine, agent, player and ledger together.
 
-Some are steered from outside while they go on: muted, committed, interrupted, narrated into, in both kinds of turn
-taking.
+Some are steered from outside while they go on: muted, committed, interrupted, narrated into, typed into, in both kinds
+of turn taking.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Phrase:
     after_s: float | None
 
 
-Control: TypeAlias = Literal["mute", "unmute", "commit_turn", "interrupt", "narrate"]
+Control: TypeAlias = Literal["mute", "unmute", "commit_turn", "interrupt", "narrate", "type_in"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class Outcome:
     def __init__(self, story: Conversation) -> None:
         self.events: list[tuple[float, CallEvent]] = []
         self.vocabulary: list[str] = []
+        self.typed: list[str] = []
         self.clock = VirtualClock()
         self.clock.run(self._hold(story))
 
@@ -149,6 +150,9 @@ class Outcome:
             match steered.control:
                 case "narrate":
                     call.narrate(" ".join(letters("n", number, word) for word in range(5)) + ".")
+                case "type_in":
+                    self.typed.append(letters("typed", number))
+                    call.type_in(self.typed[-1])
                 case _:
                     getattr(call, steered.control)()
         if "unmute" in {steered.control for steered in steering} and taking is TurnTaking.MANUAL:
@@ -277,8 +281,8 @@ def test_broken_engines_lose_no_word_that_was_recognised_and_end_every_utterance
 
 
 def assert_words_are_answered_once(outcome: Outcome) -> None:
-    # Every word the recogniser gave is in one turn, or was reported as no turn: never both, never neither.
-    assert tally(outcome.recognizer.finals) == tally(outcome.committed + outcome.ignored)
+    # Every word that was recognised or typed is in one turn, or was reported as no turn: never both, never neither.
+    assert tally(outcome.recognizer.finals + outcome.typed) == tally(outcome.committed + outcome.ignored)
     # Every committed turn was given to the agent, once, in order.
     assert outcome.responder.committed == outcome.committed
     # Every reply was settled once.

@@ -72,6 +72,12 @@ class Call {
     if (type === "heard") return line(`${call}/${data.utterance}`, "Agent", data.text);
     if (type === "spoken")
       line(`${call}/${data.utterance}`, "Agent", data.heard, data.interrupted ? "interrupted" : "heard");
+    if (type === "goals") return list("goals", data.goals.map(goal));
+    if (type === "forms")
+      return list(
+        "forms",
+        data.forms.flatMap(({ fields }) => fields.map(answer)),
+      );
     if (type === "ended") this.over = data.reason;
   }
 
@@ -129,6 +135,29 @@ function line(id, by, text, state = "") {
   }
   item.dataset.state = state;
   item.textContent = text;
+}
+
+function list(id, entries) {
+  $(id).hidden = !entries.length;
+  const items = entries.map(([by, text]) => {
+    const item = Object.assign(document.createElement("li"), { textContent: text });
+    item.dataset.by = by;
+    return item;
+  });
+  $(id)
+    .querySelector("ul")
+    .replaceChildren(...items);
+}
+
+function goal({ title, status, items }) {
+  const counted = items.filter(({ retired }) => !retired);
+  return [title, counted.map(({ label, disposition }) => `${label} (${disposition})`).join(", ") || status];
+}
+
+function answer({ label, status, value, error, skip_reason: reason }) {
+  if (status === "skipped") return [label, `none – ${reason}`];
+  if (status === "empty") return [label, "–"];
+  return [label, `${value === true ? "yes" : value}${error ? ` – ${error}` : ""}`];
 }
 
 function ended(sentence, wantsKey = false) {
