@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from pipelines.clock import Clock
+from pipelines.realtime.base import TurnDetection
 from pipelines.turns.settings import TurnTaking
 from pipelines.vad.rounds import Rounds
 from voice_server.clients.commands import Start
@@ -20,7 +21,7 @@ from voice_server.ending import Ending
 from voice_server.house import House
 from voice_server.leg import Leg
 from voice_server.live import LiveCall, Premises, Terms
-from voice_server.settings import Settings
+from voice_server.settings import PipelineKind, Settings
 from voice_server.telemetry.metrics import Metrics
 from voice_server.transports.websocket.leg import SocketLeg
 from voice_server.transports.websocket.line import Line, LineRefusedError
@@ -44,6 +45,8 @@ class Refusal(StrEnum):
     DRAINING = "draining"
     TAKEN = "taken"
     """The conversation is in a call."""
+    UNABLE = "unable"
+    """The server has not what calls on that pipeline need."""
 
     @property
     def close(self) -> CloseCode:
@@ -55,6 +58,8 @@ class Refusal(StrEnum):
                 return CloseCode.GOING_AWAY
             case Refusal.TAKEN:
                 return CloseCode.TAKEN
+            case Refusal.UNABLE:
+                return CloseCode.NOT_UNDERSTOOD
 
 
 class CallRefusedError(Exception):
@@ -151,6 +156,8 @@ class Calls:
             conversation=start.conversation,
             mode=None if start.mode is None else TurnTaking(start.mode),
             muted=start.muted,
+            pipeline=None if start.pipeline is None else PipelineKind(start.pipeline),
+            detection=None if start.detection is None else TurnDetection(start.detection),
         )
         leg = self.hold(terms, lambda call: SocketLeg(call, start)).leg
         assert isinstance(leg, SocketLeg)
@@ -164,10 +171,11 @@ class Calls:
             leg: makes the way to its caller, given the call.
 
         Raises:
-            CallRefusedError: the server is going away or busy, or the conversation is in a call.
+            CallRefusedError: the server is going away or busy, the conversation is in a call, or the pipeline cannot
+                be had.
         """
         try:
-            self._refuse(terms.conversation)
+            self._refuse(terms)
         except CallRefusedError as refused:
             self._premises.metrics.refused.labels(refused.refusal.value).inc()
             raise
@@ -192,13 +200,18 @@ class Calls:
         for call in self:
             call.end(ending)
 
-    def _refuse(self, conversation: str | None) -> None:
+    def _refuse(self, terms: Terms) -> None:
+        conversation = terms.conversation
         if self._draining:
             raise CallRefusedError(Refusal.DRAINING, "the server is going away; try another one")
         if conversation is not None and self.of(conversation) is not None:
             raise CallRefusedError(Refusal.TAKEN, "this conversation is in a call already; end that one first")
         if len(self._calls) >= self.limit:
             raise CallRefusedError(Refusal.BUSY, f"there are {self.limit} calls, as many as are taken; try again later")
+        if (
+            missing := self._premises.house.missing_for(terms.pipeline or self._premises.settings.pipeline)
+        ) is not None:
+            raise CallRefusedError(Refusal.UNABLE, missing)
 
     async def _run(self, call: LiveCall) -> None:
         try:

@@ -72,9 +72,20 @@ class Conversations:
         keeper: where they are kept.
         model: what every agent thinks with; closed with the conversations.
         make: makes an agent for one.
+        thinks: what agents think with, where they bring their own.
+
+    Attributes:
+        thinks: what agents think with.
     """
 
-    def __init__(self, keeper: MemoryKeeper | SqlKeeper, model: Model, make: Callable[[Model, Keeping], Glove]) -> None:
+    def __init__(
+        self,
+        keeper: MemoryKeeper | SqlKeeper,
+        model: Model,
+        make: Callable[[Model, Keeping], Glove],
+        thinks: Model | None = None,
+    ) -> None:
+        self.thinks = thinks or model
         self._keeper = keeper
         self._model = model
         self._make = make
@@ -96,10 +107,10 @@ class Conversations:
         def make(model: Model, keeping: Keeping) -> Glove:
             return make_glove(settings.agent, model, keeping).build()
 
-        make(model, Keeping.in_memory())
-        if settings.database == MEMORY:
-            return cls(MemoryKeeper(keep=REMEMBERED), model, make)
-        return cls(await SqlKeeper.connect(settings.database), model, make)
+        trial = make(model, Keeping.in_memory())
+        in_memory = settings.database == MEMORY
+        keeper = MemoryKeeper(keep=REMEMBERED) if in_memory else await SqlKeeper.connect(settings.database)
+        return cls(keeper, model, make, trial.model)
 
     @property
     def model(self) -> str:

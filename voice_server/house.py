@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
+from agents.core.model import Model
 from pipelines.audio.frame import Samples
 from pipelines.cascade import CascadeSettings, Engines
 from pipelines.clock import RealClock
@@ -25,7 +26,8 @@ from pipelines.tts.absent import Absent
 from pipelines.tts.base import Synthesizer
 from pipelines.turns.endpointing import Endpointing
 from pipelines.turns.settings import TurnSettings, TurnTaking
-from pipelines.vad.base import ActivityModel
+from pipelines.vad.base import ActivityModel, VoiceActivity
+from voice_server.provider import adapter_for
 from voice_server.settings import PipelineKind, Settings
 
 __all__ = ["House"]
@@ -68,10 +70,26 @@ class House:
         gc.freeze()
         return loaded
 
-    def engines(self) -> Engines:
-        """What one call hears and speaks with: its own ears, and the house's recogniser and voice."""
+    def with_adapter(self, settings: Settings, model: Model) -> House:
+        """Add the provider for an agent with a model, if one is wanted and none is there. Blocking.
+
+        Raises:
+            UsageError: it cannot be had.
+        """
+        return self if self.adapter else replace(self, adapter=adapter_for(settings, model))
+
+    def missing_for(self, pipeline: PipelineKind) -> str | None:
+        """Say in a sentence what calls on a pipeline lack here; ``None``: nothing."""
+        if pipeline is PipelineKind.REALTIME and self.adapter is None:
+            return "this server has no speech-to-speech model; its host sets S2S_PROVIDER, or leave `pipeline` out"
+        if pipeline is PipelineKind.CASCADE and not self.hears:
+            return "this server has no recogniser, for it is set to `realtime`; leave `pipeline` out"
+        return None
+
+    def engines(self, activity: VoiceActivity) -> Engines:
+        """What one call on the cascade hears and speaks with: its own ears, and the house's recogniser and voice."""
         return Engines(
-            activity=self.vad.open(),
+            activity=activity,
             recognizer=self.recognizer,
             synthesizer=self.synthesizer,
             phrases=self.phrases,

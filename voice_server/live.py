@@ -19,12 +19,9 @@ from agents.core.errors import StoreError
 from agents.core.progress import ProgressKind
 from pipelines.audio.frame import Frame
 from pipelines.call import Call
-from pipelines.cascade import Cascade
 from pipelines.clock import Clock, Timer
 from pipelines.events import CallEvent
-from pipelines.glove import GloveResponder
 from pipelines.turns.settings import TurnTaking
-from pipelines.vad.base import VoiceActivity
 from pipelines.vad.rounds import Rounds
 from voice_server.clients.commands import (
     Command,
@@ -54,9 +51,9 @@ from voice_server.ending import Ending
 from voice_server.house import House
 from voice_server.leg import Leg, LegError
 from voice_server.microphone import Meter, Microphone
-from voice_server.records.journal import Heading
 from voice_server.screen import Screen
 from voice_server.settings import Settings
+from voice_server.speech import Manner, Speech
 from voice_server.telemetry.metrics import Metrics
 from voice_server.watch import watching
 from voice_server.witnesses import Witnesses
@@ -80,14 +77,11 @@ class Premises:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Manner):
     """What a call is asked for with."""
 
     conversation: str | None = None
     """What it goes on with; ``None``: a new one."""
-    mode: TurnTaking | None = None
-    """``None``: as the server is set. So is ``muted``."""
-    muted: bool | None = None
 
 
 class LiveCall:
@@ -119,12 +113,12 @@ class LiveCall:
         self.hearing = asyncio.Event()
         self.ending: Ending | None = None
         self.premises = premises
-        self._terms = terms
+        self._speech = Speech(premises.house, premises.settings, terms)
+        self._heading = self._speech.heading(self.conversation, premises.conversations.model, since)
         self._telling = Telling(self.stream.t_ms)
         self._meter = Meter(premises.clock.now, self.tell)
         self._microphone = Microphone(self._begun, self._meter)
         self._call: Call | None = None
-        self._activity: VoiceActivity | None = None
         self._grace: Timer | None = None
         self._onlooker = Onlooker(self.tell)
         self.screen: Screen | None = None
@@ -177,47 +171,28 @@ class LiveCall:
         self._microphone.hang_up()
 
     async def _gather(self, joined: Conversation) -> Witnesses:
-        premises, settings = self.premises, self.premises.settings
-        heading = Heading(
-            conversation=self.conversation,
-            pipeline=settings.pipeline,
-            agent=settings.agent,
-            stt=settings.stt,
-            tts=settings.tts,
-            model=premises.conversations.model,
-            began_at=self.since,
-        )
+        premises = self.premises
         return await Witnesses.gather(
             call=self.id,
-            heading=heading,
+            heading=self._heading,
             clock=premises.clock,
             metrics=premises.metrics,
             tools=[tool.name for tool in joined.agent.tools],
-            records=settings.records,
+            records=premises.settings.records,
         )
 
     def _make(self, joined: Conversation, witnesses: Witnesses) -> Call:
-        premises = self.premises
-        engines = premises.house.engines()
-        self._activity = engines.activity
+        clock = self.premises.clock
 
         def tell(event: CallEvent) -> None:
             self._told(event)
             witnesses.tell(event)
 
         return Call(
-            clock=premises.clock,
+            clock=clock,
             caller=witnesses.caller(self._microphone),
             output=witnesses.output(self.leg.output),
-            pipeline=partial(
-                Cascade,
-                engines=engines,
-                responder=GloveResponder(joined.agent, premises.clock),
-                settings=premises.house.cascade_settings(
-                    premises.settings, turn_taking=self.mode, start_muted=self._terms.muted
-                ),
-                probe=witnesses.probe(self._meter.judge),
-            ),
+            pipeline=self._speech.begin(joined.agent, clock, witnesses.probe(self._meter.judge)),
             tell=tell,
         )
 
@@ -274,15 +249,15 @@ class LiveCall:
         Args:
             resumed: whether the call was there already.
         """
-        settings = self.premises.settings
+        heading = self._heading
         return CallReady(
             conversation=self.conversation,
             resumed=resumed,
-            pipeline=settings.pipeline,
-            agent=settings.agent,
-            model=self.premises.conversations.model,
-            stt=settings.stt,
-            tts=settings.tts,
+            pipeline=heading.pipeline,
+            agent=heading.agent,
+            model=heading.model,
+            stt=heading.stt,
+            tts=heading.tts,
             hears=self.leg.hears,
             speaks=self.leg.output.rate,
             mode=self.mode.value,
@@ -329,8 +304,8 @@ class LiveCall:
 
     def hear(self, frame: Frame) -> None:
         """Take the caller's audio; before the call hears, it is lost."""
-        if self._activity is not None:
-            self.premises.rounds.hear(self._activity, frame, self._microphone.take)
+        if self._call is not None:
+            self.premises.rounds.hear(self._speech.activity, frame, self._microphone.take)
 
     def obey(self, command: Command) -> None:
         """Do what the caller says. What is for the leg alone is none of the call's business."""

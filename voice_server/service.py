@@ -17,6 +17,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from agents.core.errors import ConfigurationError, StoreError
+from agents.core.model import Model
 from pipelines.clock import Clock, RealClock
 from pipelines.engines import EngineError
 from voice_server.calls import Calls
@@ -136,7 +137,7 @@ class Front:
         try:
             conversations = await Conversations.connect(self.settings)
             try:
-                house = await asyncio.to_thread(self._load, self.settings)
+                house = await asyncio.to_thread(self._furnish, conversations.thinks)
             except BaseException:
                 await conversations.aclose()
                 raise
@@ -182,6 +183,10 @@ class Front:
         if service is not None:
             await service.drain(0.0)
             await service.conversations.aclose()
+
+    def _furnish(self, model: Model) -> House:
+        """Load the engines, and make the speech-to-speech provider's adapter if one is wanted. Blocking."""
+        return self._load(self.settings).with_adapter(self.settings, model)
 
     def _turn(self, readiness: Readiness, reason: str) -> None:
         self.readiness, self.reason = readiness, reason

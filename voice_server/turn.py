@@ -9,7 +9,6 @@ import asyncio
 import os
 import uuid
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from agents.core.model import close_model
@@ -18,10 +17,8 @@ from agents.models.providers import create_model
 from agents.stores.keeping import Keeping
 from pipelines.audio.wav import read_wav
 from pipelines.call import Call
-from pipelines.cascade import Cascade
 from pipelines.clock import Clock, RealClock, VirtualClock, held, measured
 from pipelines.events import tell_all
-from pipelines.glove import GloveResponder
 from pipelines.trace import Trace
 from pipelines.turns.settings import TurnTaking
 from voice_server.errors import UsageError
@@ -29,11 +26,12 @@ from voice_server.house import House
 from voice_server.keeping import check_database, kept_conversation
 from voice_server.loading import make_glove
 from voice_server.options import OutputKind, TurnOptions
-from voice_server.records.journal import Heading
 from voice_server.records.notes import Notes
 from voice_server.records.record import CallRecord
 from voice_server.records.taps import TappedCaller, TappedOutput
 from voice_server.report import Audio, TurnReport
+from voice_server.settings import PipelineKind
+from voice_server.speech import Manner, Speech
 from voice_server.transports.recorded import RecordedCaller, RecordedOutput, Recording
 from voice_server.watch import watching
 
@@ -43,13 +41,14 @@ LATE_S = 0.2
 """Seconds between something being played and being reported by the late output: a phone bridge over the internet."""
 
 
-def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnReport:
+def run(options: TurnOptions, trace: Trace, house: House | None = None, *, realtime: Clock | None = None) -> TurnReport:
     """Hold the call.
 
     Args:
         options: what was asked.
         trace: is filled as things happen; what is in it stays when the call breaks.
         house: engines that are loaded already and fit the settings; ``None`` loads them.
+        realtime: what tells the time where it is not charged; the wall clock by default.
 
     Raises:
         WavError: a recording cannot be used.
@@ -63,21 +62,13 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
     recordings = [Recording(frame=read_wav(recorded.path), after_s=recorded.after_s) for recorded in options.recordings]
     model = create_model(settings.model, os.environ)
     conversation = options.conversation or uuid.uuid4().hex
-    make_glove(
-        settings.agent, model, Keeping.in_memory(conversation)
-    ).build()  # A mistake is told before anything loads.
-    house = house or House.load(settings)
+    # Mistakes are told before anything loads.
+    trial = make_glove(settings.agent, model, Keeping.in_memory(conversation)).build()
+    house = house or House.load(settings).with_adapter(settings, trial.model)
 
     async def call(clock: Clock) -> TurnReport:
-        heading = Heading(
-            conversation=conversation,
-            pipeline=settings.pipeline,
-            agent=settings.agent,
-            stt=settings.stt,
-            tts=settings.tts,
-            model=model.name,
-            began_at=datetime.now(UTC),
-        )
+        speech = Speech(house, settings, Manner(expects=options.expects))
+        heading = speech.heading(conversation, model.name, datetime.now(UTC))
         late_s = LATE_S if options.output is OutputKind.LATE else 0.0
         output = RecordedOutput(
             clock, can_pause=options.output is OutputKind.PAUSING, late_s=late_s, rate=house.synthesizer.rate
@@ -105,13 +96,7 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
                     clock=clock,
                     caller=caller if record is None else TappedCaller(caller, record),
                     output=output if record is None else TappedOutput(output, record, late_s),
-                    pipeline=partial(
-                        Cascade,
-                        engines=house.engines(),
-                        responder=GloveResponder(agent, clock),
-                        settings=house.cascade_settings(settings, expects=options.expects),
-                        probe=judge,
-                    ),
+                    pipeline=speech.begin(agent, clock, judge),
                     tell=tell_all(notes.tell, caller.notice, *(each.tell for each in records)),
                 )
                 by_hand = settings.turn_taking is TurnTaking.MANUAL
@@ -129,7 +114,7 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None) -> TurnR
             raise UsageError(f"--out {str(options.out)!r}: the record cannot be written ({record.failure})")
         return report
 
-    if options.realtime:
-        return asyncio.run(call(RealClock()))
-    clock = VirtualClock(measured)
-    return clock.run(call(clock))
+    if options.realtime or settings.pipeline is PipelineKind.REALTIME:
+        return asyncio.run(call(realtime or RealClock()))
+    charged = VirtualClock(measured)
+    return charged.run(call(charged))

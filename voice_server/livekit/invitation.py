@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipelines.turns.settings import TurnTaking
+from voice_server.settings import PipelineKind
 
 __all__ = ["Invitation"]
 
@@ -23,3 +24,5 @@ class Invitation:
     """The identity of whoever it talks to; ``None``: the first caller who comes."""
     mode: TurnTaking | None = None
     """Who says where a turn of the caller ends; ``None``: as the server is set."""
+    pipeline: PipelineKind | None = None
+    """How speech becomes answers; ``None``: as the server is set."""

@@ -67,7 +67,7 @@ def join(calls: Calls, access: Access, invitation: Invitation, *, voice: AudioOu
         CallRefusedError: no calls are taken, or the conversation is in one.
     """
     return calls.hold(
-        Terms(conversation=invitation.conversation, mode=invitation.mode),
+        Terms(conversation=invitation.conversation, mode=invitation.mode, pipeline=invitation.pipeline),
         partial(RoomLeg, access=access, invitation=invitation, voice=voice),
     )
 
@@ -190,7 +190,8 @@ class RoomLeg:
         try:
             async with asyncio.timeout(FLUSH_S):
                 await self._entered.wait()
-                await self._post.flush()
+                if self._group is not None:
+                    await self._post.flush()
         except TimeoutError:
             _log.info("room %r: what was told last did not get out", self.room)
         self.call.stream.drop(self)

@@ -16,7 +16,7 @@ from voice_server.livekit.access import Access
 from voice_server.livekit.invitation import Invitation
 from voice_server.livekit.leg import RoomLeg, join
 from voice_server.livekit.webhooks import Arrival, Closing, Webhooks
-from voice_server.settings import Settings, Summons
+from voice_server.settings import PipelineKind, Settings, Summons
 
 __all__ = ["Rooms"]
 
@@ -57,7 +57,9 @@ class Rooms:
         room: str,
         conversation: str | None = None,
         listen_to: str | None = None,
+        *,
         mode: TurnTaking | None = None,
+        pipeline: PipelineKind | None = None,
     ) -> tuple[LiveCall, bool]:
         """Have the agent in a room.
 
@@ -66,6 +68,7 @@ class Rooms:
             conversation: what it goes on with; ``None``: what is going on there, else a new one.
             listen_to: the identity of whoever it talks to; ``None``: the first caller who comes.
             mode: who says where a turn of the caller ends, in a new call; ``None``: as the server is set.
+            pipeline: how speech becomes answers, in a new call; ``None``: as the server is set.
 
         Returns:
             The call, and whether it was not there before.
@@ -82,7 +85,11 @@ class Rooms:
                 )
             return there, False
         invitation = Invitation(
-            room=room, conversation=conversation or uuid.uuid4().hex, listen_to=listen_to, mode=mode
+            room=room,
+            conversation=conversation or uuid.uuid4().hex,
+            listen_to=listen_to,
+            mode=mode,
+            pipeline=pipeline,
         )
         return join(self._calls, access, invitation), True
 

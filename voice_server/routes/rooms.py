@@ -18,6 +18,7 @@ from voice_server.livekit.ticket import NAME
 from voice_server.routes.body import bounded
 from voice_server.routes.problem import Refused, refusals
 from voice_server.service import RETRY_AFTER_S, Shared
+from voice_server.settings import PipelineKind
 
 __all__ = ["answering_for_livekit", "router"]
 
@@ -78,15 +79,17 @@ async def join_room(
 ) -> RoomCall:
     """Make the agent join a room, unless it is there. Listing, steering and ending its call is as with any other.
 
-    404: there is no LiveKit server. 409: the conversation is in another call, or the room in another conversation, or the
-    server has not what that pipeline needs. 502:
-    LiveKit's server cannot be used, the message says why. 503 `busy`: there are as many calls as are taken.
+    404: there is no LiveKit server. 409: the conversation is in another call, the room in another conversation, or the
+    server lacks what that pipeline needs. 502: LiveKit's server cannot be used, the message says why. 503 `busy`: there
+    are as many calls as are taken.
     """
     with answering_for_livekit():
         brought = await find_conversation(service.rooms.access, room, wish.listen_to)
         if wish.conversation is None and service.rooms.find(room) is not None:
             brought = None  # whoever came later does not change what goes on there
-        call, new = service.rooms.invite(room, wish.conversation or brought, wish.listen_to, wish.mode)
+        call, new = service.rooms.invite(
+            room, wish.conversation or brought, wish.listen_to, mode=wish.mode, pipeline=wish.pipeline
+        )
     if not new:
         response.status_code = HTTPStatus.OK
     return RoomCall(id=call.id, room=room, conversation=call.conversation)
