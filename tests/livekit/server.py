@@ -100,6 +100,8 @@ class LiveKitServer:
         """
         if self._process is not None:
             raise RuntimeError("it runs already")
+        if self._answers():
+            raise RuntimeError(f"another program is at {self.url}; end that one, or take other ports")
         self._process = self._run()
         given_up = time.monotonic() + START_S
         while time.monotonic() < given_up and self._process.poll() is None:

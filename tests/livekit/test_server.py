@@ -41,3 +41,10 @@ def test_a_server_that_cannot_start_says_why(
 ) -> None:
     with pytest.raises(RuntimeError, match="did not start"):
         start_livekit(ports=Ports(udp=livekit_server.ports.udp))
+
+
+def test_a_server_is_not_taken_for_another_one(
+    livekit_server: LiveKitServer, start_livekit: Callable[..., LiveKitServer]
+) -> None:
+    with pytest.raises(RuntimeError, match="another program is at"):
+        start_livekit(ports=livekit_server.ports)
