@@ -22,6 +22,9 @@ __all__ = ["answer_to", "corrected", "volunteered"]
 SHORTEST_NUMBER = 4
 """Digits in a row that are an answer by themselves where any words would do: "two of us" is none."""
 
+DIRECTIONS = ("from", "to")
+"""What the label of a question for a place ends with: "Flying from"."""
+
 _NAME = r"[A-Z][\w'’-]*(?:\s+(?:(?:de|da|del|la|le|of|the|van|von|bin)\s+)*[A-Z][\w'’-]*)*"
 _INTRODUCTION = re.compile(rf"\b(?:[Mm]y name is|[Mm]y name's|I'm|I’m|I am|[Tt]his is|for)\s+({_NAME})")
 _PAIR = re.compile(rf"({_NAME})\s+to\s+({_NAME})")
@@ -45,7 +48,9 @@ def answer_to(field: FormField, said: str, today: date) -> Any:
     digits = read_digits(said)
     if digits is not None and len(digits) >= SHORTEST_NUMBER:
         return digits
-    return read_name(said) or said.strip() or None
+    name = read_name(said)
+    # Of a name or a place it is plain what is none; other questions take whatever was said.
+    return name if name is not None or _wants_a_name(field) else said.strip() or None
 
 
 def volunteered(fields: Sequence[FormField], said: str, today: date) -> dict[str, Any]:
@@ -108,17 +113,25 @@ def _by_cue(field: FormField, said: str, today: date) -> Any:
 
 
 def _name_by_cue(field: FormField, said: str) -> str | None:
-    last = field.label.split()[-1].lower()
-    if last in ("from", "to"):
+    last = _last_word(field)
+    if last in DIRECTIONS:
         pair = _PAIR.search(said)
         after = re.search(rf"\b{last}\s+({_NAME})", said)
         if after is not None:
             return after[1]
         return None if pair is None or last == "to" else pair[1]
-    if "name" in _content(field.label, light=False):
+    if _wants_a_name(field):
         introduced = _INTRODUCTION.search(said)
         return None if introduced is None else introduced[1]
     return None
+
+
+def _wants_a_name(field: FormField) -> bool:
+    return _last_word(field) in DIRECTIONS or "name" in _content(field.label, light=False)
+
+
+def _last_word(field: FormField) -> str:
+    return field.label.split()[-1].lower()
 
 
 def _content(text: str, *, light: bool = True) -> frozenset[str]:

@@ -126,6 +126,16 @@ async def test_what_was_not_understood_is_said_with_what_an_answer_looks_like(ca
     assert said.startswith("Sorry, I did not get that. A whole address, such as joe@example.com. Which")
 
 
+@pytest.mark.parametrize(
+    "said", ["What do you mean by that?", "I am not sure yet", "It depends on what you have for us"]
+)
+async def test_a_sentence_that_is_no_name_is_not_taken_for_one(caller: Caller, said: str) -> None:
+    asked = await caller.say("I'd like to book a trip.")
+    answered = await caller.say(said)
+    assert answered.startswith("Sorry, I did not get that.") and answered.endswith(asked.removeprefix("All right. "))
+    assert caller.writes() == []
+
+
 async def test_an_answer_is_corrected_before_anything_is_booked(caller: Caller) -> None:
     await caller.say(BEGINS, NAME, MAIL, NONE)
     assert await caller.say("No.") == "All right. What should I change?"

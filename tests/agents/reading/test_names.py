@@ -29,6 +29,12 @@ from agents.reading.names import read_name
         ("", None),
         ("42", None),
         ("I think that we should talk about this another time", None),
+        ("What do you mean by that?", None),
+        ("I'm not sure", None),
+        ("Which airport?", None),
+        ("Is that important", None),
+        ("Will May", "Will May"),
+        ("To Lisbon?", "Lisbon"),
     ],
 )
 def test_a_name_is_read_out_of_the_words_around_it(said: str, name: str | None) -> None:
