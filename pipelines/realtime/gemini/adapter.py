@@ -1,0 +1,366 @@
+"""Gemini's live models on Google's SDK: it connects, authenticates and writes; what is said is the protocol's business.
+
+Above: ``pipelines.realtime.agent`` opens sessions. Below: ``protocol``, and the SDK, imported where it is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl as tls
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Literal
+
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from pipelines.audio.frame import Samples
+from pipelines.clock import Clock, RealClock
+from pipelines.realtime.base import RealtimeError, SessionSetup, Snapshot, ToolAnswer
+from pipelines.realtime.events import ProviderEvent
+from pipelines.realtime.gemini.families import family_of
+from pipelines.realtime.gemini.options import API_VERSIONS, DEFAULT_MODEL, GeminiOptions
+from pipelines.realtime.gemini.protocol import GeminiProtocol
+from pipelines.realtime.gemini.refusal import closed, refused_by_http
+from pipelines.realtime.gemini.setup import setup_message
+from pipelines.realtime.gemini.wire import HEARS, SPEAKS, Activity, Outgoing, Results, Text, Turns, Voice, in_words
+
+if TYPE_CHECKING:
+    from google.genai import types
+    from google.genai.live import AsyncSession
+
+__all__ = ["GeminiLive", "GeminiSession", "make_client"]
+
+CONNECT_S = 5.0
+"""How long connecting may take until the setup is accepted, in seconds: long enough for a slow network, short enough
+to apologise in time."""
+
+TICK_S = 1.0
+"""How often the protocol is told the time when nothing comes, in seconds."""
+
+CLOSE_S = 1.5
+"""How long the provider may take to say goodbye, in seconds."""
+
+ALIVE_S = 20.0
+"""How often the connection is tried, in seconds."""
+
+ANSWERED_S = 40.0
+"""How long that may go unanswered, in seconds: Gemini was seen to take 8 to 30."""
+
+DRAIN_S = 0.1
+"""How long a message waits for a slow connection, in seconds. It is in the connection's buffer then, and goes out."""
+
+CONGESTED_S = 1.0
+"""How long the caller's voice is dropped after a message had to wait that long, in seconds."""
+
+WRITE_BYTES = 256 * 1024
+"""What the connection buffers before a message waits: six seconds of the caller's voice."""
+
+MESSAGE_BYTES = 16 * 1024 * 1024
+"""The longest message that is taken."""
+
+_NONSENSE = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
+"""What the SDK raises of a message that it cannot read; the connection goes on."""
+
+
+def make_client(
+    api_key: str, *, base_url: str | None, api_version: str, ssl: tls.SSLContext | None
+) -> Any:  # the SDK's client; naming its type would import it
+    """Make the SDK's client, with a connection's limits.
+
+    Raises:
+        RealtimeError: the package is missing, or the key is.
+    """
+    try:
+        from google import genai
+        from google.genai import types
+    except ImportError as exc:
+        raise RealtimeError(
+            "the package 'google-genai' is missing; install it: pip install google-genai", retry=False
+        ) from exc
+    how: dict[str, Any] = {
+        "max_size": MESSAGE_BYTES,
+        "compression": None,
+        "write_limit": WRITE_BYTES,
+        "open_timeout": CONNECT_S,
+        "close_timeout": CLOSE_S,
+        "ping_interval": ALIVE_S,
+        "ping_timeout": ANSWERED_S,
+        **({} if ssl is None else {"ssl": ssl}),
+    }
+    # These go to `websockets.connect`, and what of them means something there to its HTTP client.
+    options = types.HttpOptions(
+        base_url=None if base_url is None else base_url.rstrip("/"), api_version=api_version, async_client_args=how
+    )
+    try:
+        return genai.Client(api_key=api_key, vertexai=False, http_options=options)
+    except ValueError as exc:
+        raise RealtimeError(f"gemini cannot be used: {in_words(str(exc))}", retry=False) from exc
+
+
+class GeminiLive:
+    """A live model of Gemini's.
+
+    Args:
+        model: its name, with or without ``models/``; a connection keeps it.
+        api_key: the key. It is in no message, error or name.
+        base_url: where the API is, an ``https`` address; Google's own by default.
+        api_version: which version of the API; models are in one or the other.
+        options: how sessions are set up, beside what a call says.
+        ssl: how the connection is trusted, where the machine's certificates will not do.
+        connect_timeout_s: bounds connecting, in seconds.
+        clock: tells the time of sessions.
+
+    Raises:
+        RealtimeError: the SDK is missing, or the key is.
+    """
+
+    hears = HEARS
+    speaks = SPEAKS
+    lasts_s: float | None = None
+    """It closes a connection after some ten minutes, and says so about a minute before."""
+
+    def __init__(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        api_key: str,
+        base_url: str | None = None,
+        api_version: str | None = None,
+        options: GeminiOptions | None = None,
+        ssl: tls.SSLContext | None = None,
+        connect_timeout_s: float = CONNECT_S,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = f"gemini:{model.removeprefix('models/')}"
+        self._model = model
+        self._family = family_of(model)
+        self._options = options or GeminiOptions()
+        self._connect_timeout_s = connect_timeout_s
+        self._clock = clock or RealClock()
+        # It takes over a second, for the SDK: here, at start-up, and not in the middle of a call.
+        version = api_version or API_VERSIONS[0]
+        self._client = make_client(api_key, base_url=base_url, api_version=version, ssl=ssl)
+
+    async def open(self, setup: SessionSetup) -> GeminiSession:
+        """Connect, send the setup and wait until it is accepted. A session that cannot be resumed is begun anew.
+
+        Raises:
+            RealtimeError: Gemini cannot be reached, or refuses us.
+        """
+        if setup.resume is not None:
+            try:
+                return await self._open(setup, handle=setup.resume)
+            except RealtimeError as exc:
+                if exc.retry:
+                    raise
+        return await self._open(setup, handle=None)
+
+    async def _open(self, setup: SessionSetup, *, handle: str | None) -> GeminiSession:
+        from google.genai import types
+
+        message = setup_message(setup, self._options, self._family, handle=handle)
+        try:
+            config = types.LiveConnectConfig.model_validate(message)
+        except ValueError as exc:
+            raise RealtimeError(f"{self.name} cannot be set up: {in_words(str(exc))}", retry=False) from exc
+        stack = AsyncExitStack()
+        connection = await self._connect(stack, config)
+        protocol = GeminiProtocol(setup, self._options, self._family, resumed=handle is not None)
+        session = GeminiSession(connection, stack, protocol, self._clock)
+        await session.flush()
+        return session
+
+    async def _connect(self, stack: AsyncExitStack, config: types.LiveConnectConfig) -> AsyncSession:
+        from google.genai.errors import APIError
+
+        try:
+            async with asyncio.timeout(self._connect_timeout_s):
+                connection: AsyncSession = await stack.enter_async_context(
+                    self._client.aio.live.connect(model=self._model, config=config)
+                )
+                return connection
+        except APIError as exc:
+            refusal = closed(exc.code, exc.details, accepted=False)
+            raise RealtimeError(f"{self.name} refuses us ({exc.code}): {refusal.reason}", retry=refusal.retry) from None
+        except InvalidStatus as exc:
+            body = bytes(exc.response.body or b"").decode("utf-8", "replace")
+            refusal = refused_by_http(exc.response.status_code, body)
+            raise RealtimeError(f"{self.name} refuses us: {refusal.reason}", retry=refusal.retry) from None
+        except TimeoutError:
+            raise RealtimeError(f"{self.name} did not answer within {self._connect_timeout_s:g} s") from None
+        except (OSError, InvalidHandshake, ConnectionClosed, *_NONSENSE) as exc:
+            raise RealtimeError(f"{self.name} cannot be reached: {in_words(str(exc))}") from exc
+
+
+class GeminiSession:
+    """One connection. Whoever iterates over ``events`` drives it: there is no task behind it.
+
+    Args:
+        connection: the SDK's, whose setup was accepted.
+        stack: what closes it.
+        protocol: what is said over it.
+        clock: tells the time.
+    """
+
+    def __init__(self, connection: AsyncSession, stack: AsyncExitStack, protocol: GeminiProtocol, clock: Clock) -> None:
+        self._connection = connection
+        self._stack = stack
+        self._protocol = protocol
+        self._clock = clock
+        self._messages: AsyncIterator[types.LiveServerMessage] | None = None
+        self._waiting: asyncio.Timeout | None = None
+        self._closing = False
+        self._congested_until = 0.0
+
+    @property
+    def handle(self) -> str | None:
+        """What another session is resumed with; not while an answer is made or a call is open."""
+        return self._protocol.handle
+
+    async def events(self) -> AsyncIterator[ProviderEvent]:
+        """Yield what the provider says, to its end."""
+        while True:
+            while (event := self._protocol.take_event()) is not None:
+                yield event
+            if self._protocol.over:
+                await self._close()
+                return
+            await self._receive()
+
+    async def hear(self, samples: Samples) -> None:
+        """Send the caller's voice; on a connection that is too slow, drop it."""
+        if self._clock.now() >= self._congested_until:
+            self._protocol.intents.hear(samples)
+            await self.flush()
+
+    async def begin_speech(self) -> None:
+        """Begin a turn of the caller's: kept back until it is one for sure."""
+        self._protocol.intents.begin_speech()
+        await self.flush()
+
+    async def end_speech(self, *, respond: bool = True) -> None:
+        """End a turn of the caller's."""
+        self._protocol.end_speech(self._clock.now(), respond=respond)
+        await self.flush()
+
+    async def inject(self, text: str, *, role: Literal["caller", "system"], respond: bool) -> None:
+        """Put words into the conversation, as soon as that interrupts nothing."""
+        self._protocol.intents.inject(text, role, respond=respond)
+        await self.flush()
+
+    async def answer(self, results: Sequence[ToolAnswer], *, snapshot: Snapshot, respond: bool = True) -> None:
+        """Send results, with the context inside the last; the model goes on by itself, whatever ``respond`` says."""
+        self._protocol.intents.answer(results, snapshot, self._clock.now())
+        await self.flush()
+
+    async def refresh(self, snapshot: Snapshot) -> None:
+        """Replace the context, as soon as that interrupts nothing."""
+        self._protocol.intents.refresh(snapshot)
+        await self.flush()
+
+    async def interrupt(self) -> None:
+        """Void the answer being made."""
+        self._protocol.interrupt(self._clock.now())
+        await self.flush()
+
+    async def truncate(self, item: str, heard_s: float) -> None:
+        """Send nothing: Gemini cannot be told, and goes by what can have been heard when it was interrupted."""
+
+    async def update(self, setup: SessionSetup) -> None:
+        """Keep instructions and tools for the next connection, and ask for one if they are others."""
+        self._protocol.update(setup)
+        await self.flush()
+
+    async def aclose(self) -> None:
+        """Close the connection; ``events`` tells the end."""
+        self._closing = True
+        await self._close()
+
+    async def flush(self) -> None:
+        """Send what is to be sent, in order, whoever comes first."""
+        self._protocol.intents.put_in(self._clock.now())
+        if self._protocol.has_event:
+            self._wake()
+        while not self._closing and not self._protocol.over and (message := self._protocol.intents.take()) is not None:
+            try:
+                async with asyncio.timeout(DRAIN_S):
+                    await self._send(message)
+            except TimeoutError:
+                # The message is in the buffer, behind those before it.
+                self._congested_until = self._clock.now() + CONGESTED_S
+            except ConnectionClosed:
+                return
+
+    async def _send(self, message: Outgoing) -> None:
+        from google.genai import types
+
+        match message:
+            case Voice():
+                voice = types.Blob(data=message.samples.astype("<i2").tobytes(), mime_type=f"audio/pcm;rate={HEARS}")
+                await self._connection.send_realtime_input(audio=voice)
+            case Activity.BEGINS:
+                await self._connection.send_realtime_input(activity_start=types.ActivityStart())
+            case Activity.ENDS:
+                await self._connection.send_realtime_input(activity_end=types.ActivityEnd())
+            case Text():
+                await self._connection.send_realtime_input(text=message.text)
+            case Turns():
+                turns: list[types.Content | types.ContentDict] = [
+                    types.Content(role=role, parts=[types.Part(text=text)]) for role, text in message.turns
+                ]
+                await self._connection.send_client_content(turns=turns or None, turn_complete=message.complete)
+            case Results():
+                responses = [
+                    types.FunctionResponse(id=call_id, name=name, response=dict(response))
+                    for call_id, name, response in message.results
+                ]
+                await self._connection.send_tool_response(function_responses=responses)
+
+    async def _receive(self) -> None:
+        from google.genai.errors import APIError
+
+        try:
+            async with asyncio.timeout(TICK_S) as self._waiting:
+                message = await self._next()
+        except TimeoutError:
+            self._protocol.tick(self._clock.now())
+        except APIError as exc:
+            code = None if exc.code == NO_CLOSE_FRAME else exc.code
+            self._protocol.close(code, exc.details if code else "", expected=self._closing)
+        except _NONSENSE:
+            pass  # No client knows what it means.
+        else:
+            if message is not None:
+                self._protocol.receive(message, self._clock.now())
+        finally:
+            self._waiting = None
+        await self.flush()
+
+    async def _next(self) -> types.LiveServerMessage | None:
+        """Wait for a message; ``None`` at the end of a turn, with which the SDK ends its iteration."""
+        if self._messages is None:
+            self._messages = self._connection.receive()
+        try:
+            return await anext(self._messages)
+        except StopAsyncIteration:
+            self._messages = None
+            return None
+        except BaseException:
+            self._messages = None  # It is spent.
+            raise
+
+    def _wake(self) -> None:
+        """Have ``events`` look: there is something to tell. To be cancelled while receiving loses nothing."""
+        if self._waiting is not None and not self._waiting.expired():
+            self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    async def _close(self) -> None:
+        try:
+            async with asyncio.timeout(CLOSE_S + 0.4):
+                await self._stack.aclose()
+        except (TimeoutError, ConnectionClosed, OSError):
+            return
+
+
+NO_CLOSE_FRAME = 1006
+"""What the SDK says when a connection broke off without a word."""
