@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel, ConfigDict
 
 from agents.core.errors import StoreError, ToolSelectionError
 from agents.core.glove import Glove
@@ -118,6 +119,42 @@ async def test_calls_that_make_no_sense_are_refused_before_anything_is_done(name
     talk = Talk()
     (result,) = await talk.say((name, given))
     assert (result.status, result.message) == ("error", "TOOL_INPUT_INVALID")
+
+
+class Seat(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    row: int
+    letter: str
+
+
+class Wishes(FormStep):
+    cabin: Literal["economy", "business"] = ask("Cabin")
+    bags: int = ask("Bags", ge=0, le=3)
+    seat: Seat = ask("Seat")
+    name: str = ask("Name")
+
+
+async def test_of_a_patch_of_junk_each_answer_is_told_what_is_wrong_and_the_good_one_is_kept() -> None:
+    talk = Talk(Form("wishes", version=1, steps=[Wishes], name="Wishes"))
+    junk = {
+        "cabin": "Business",
+        "bags": "2",
+        "seat": {"row": 12, "letter": "A", "window": True},
+        "name": "Amina",
+        "meals": "vegan",
+        "names": "A",
+    }
+    (result,) = await talk.say(("glove_form_start", {"form": "wishes", "values": junk}))
+    assert (result.status, result.data["captured"]) == ("success", ["name"])
+    assert result.data["unknown_fields"] == [{"field": "meals"}, {"field": "names", "did_you_mean": ["name"]}]
+    rejected = {one["field"]: (one["message"], one.get("hint")) for one in result.data["rejected"]}
+    assert rejected == {
+        "cabin": ("Input should be 'economy' or 'business'", "Expected one of: economy | business."),
+        "bags": ("Input should be a valid integer", "Send it as unquoted JSON number: 2"),
+        "seat": ("window: Extra inputs are not permitted", "Expected object with: row, letter."),
+    }
+    assert await talk.forms.runner.values() == {"name": "Amina"}
 
 
 async def test_answers_are_changed_withdrawn_undone_and_redone() -> None:

@@ -109,6 +109,20 @@ async def test_what_a_model_gets_wrong_is_an_error_it_can_act_on(given: dict[str
     assert status.version == 1
 
 
+async def test_a_model_does_not_touch_what_is_locked() -> None:
+    locked = program(goal("plan", "route", locked=True), goal("book", "booked"))
+    for wanted in (program(goal("book", "booked")), program(goal("plan", "route", "date"), goal("book", "booked"))):
+        revise = _call("revise", program=wanted.model_dump(mode="json"), **_READ)
+        mounted, _, diary = _mounted([revise], "Sorry.")
+        await mounted.runner.start(locked)
+        await mounted.glove.process_request("Forget the plan")
+        (result,) = _results(diary)
+        assert (result.status, result.data) == ("error", {})
+        assert "goal 'plan' is locked" in result.message
+        status = await mounted.runner.status()
+        assert status is not None and status.version == 1
+
+
 async def test_a_model_cannot_bring_hooks() -> None:
     data = TRIP.model_dump(mode="json")
     data["goals"][0]["hooks"] = {"onEnter": "rm"}
