@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pipelines.realtime.base import RealtimeAdapter, RealtimeError
+from pipelines.realtime.gemini import options as gemini
 from pipelines.realtime.openai.options import DEFAULT_MODEL, OpenAIOptions, SemanticVad, ServerVad
 
 __all__ = ["S2S_PROVIDERS", "S2SConfig", "S2SProvider", "completed", "create_s2s_adapter"]
@@ -35,6 +36,8 @@ class S2SConfig:
     """Of Gemini's interface."""
     openai: OpenAIOptions | None = None
     """All that can be chosen at OpenAI."""
+    gemini: gemini.GeminiOptions | None = None
+    """All that can be chosen at Gemini."""
 
     @property
     def label(self) -> str:
@@ -119,6 +122,18 @@ def _openai(config: S2SConfig, key: str, url: str | None) -> RealtimeAdapter:
 OURS = "ours"
 """Means our own turn detection, where one of a provider's could be named."""
 
+def _gemini(config: S2SConfig, key: str, url: str | None) -> RealtimeAdapter:
+    from pipelines.realtime.gemini.adapter import GeminiLive
+
+    return GeminiLive(
+        config.model or gemini.DEFAULT_MODEL,
+        api_key=key,
+        base_url=url,
+        api_version=config.api_version,
+        options=config.gemini,
+    )
+
+
 _DETECTIONS: Mapping[str, Callable[[], SemanticVad | ServerVad]] = {
     "semantic_vad": SemanticVad,
     "server_vad": ServerVad,
@@ -126,6 +141,7 @@ _DETECTIONS: Mapping[str, Callable[[], SemanticVad | ServerVad]] = {
 
 S2S_PROVIDERS: Mapping[str, S2SProvider] = {
     "openai": S2SProvider(key_variable="OPENAI_API_KEY", url_variable="OPENAI_BASE_URL", make=_openai),
+    "gemini": S2SProvider(key_variable="GEMINI_API_KEY", url_variable="GEMINI_BASE_URL", make=_gemini),
 }
 """In the order in which they are looked for."""
 

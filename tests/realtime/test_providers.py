@@ -57,3 +57,9 @@ def test_a_configuration_shows_no_key() -> None:
     config = S2SConfig(provider="openai", api_key="sk-secret")
     assert "sk-secret" not in repr(config)
     assert config.label == "openai"
+
+
+def test_gemini_s_key_alone_brings_gemini_in_the_version_that_is_wanted() -> None:
+    assert create_s2s_adapter(environ={"GEMINI_API_KEY": "g"}).name == "gemini:gemini-3.8-live"
+    environ = {"GEMINI_API_KEY": "g", "S2S_MODEL": "models/gemini-2.5-x", "S2S_API_VERSION": "v1alpha"}
+    assert create_s2s_adapter(environ=environ).name == "gemini:gemini-2.5-x"
