@@ -85,7 +85,7 @@ class Caller:
                 self.do(self._hear(track))
 
         def packet(packet: rtc.DataPacket) -> None:
-            if packet.topic == "glove":
+            if packet.topic == "glove" and packet.participant is not None and packet.participant.identity == "agent":
                 self._tell(packet.data.decode())
 
         def text(reader: rtc.TextStreamReader, identity: str) -> None:
@@ -210,6 +210,7 @@ class Stage:
     calls: Calls
     access: Access
     server: LiveKitServer
+    clock: RealClock
     _names: int = 0
     callers: list[Caller] = field(default_factory=list)
 
@@ -246,8 +247,9 @@ async def staged(house: House, server: LiveKitServer, **settings: Any) -> AsyncI
     conversations = await Conversations.connect(wanted)
     try:
         async with asyncio.TaskGroup() as group:
-            calls = Calls(wanted, house, conversations, RealClock(), group, Metrics())
-            stage = Stage(calls, Access.of(wanted), server)
+            clock = RealClock()
+            calls = Calls(wanted, house, conversations, clock, group, Metrics())
+            stage = Stage(calls, Access.of(wanted), server, clock)
             try:
                 yield stage
             finally:
@@ -256,5 +258,5 @@ async def staged(house: House, server: LiveKitServer, **settings: Any) -> AsyncI
                     await caller.leave()
     finally:
         await conversations.aclose()
-    left = [task for task in asyncio.all_tasks() - before if not task.done()]
+    left = [task for task in asyncio.all_tasks() - before - {asyncio.current_task()} if not task.done()]
     assert not left, f"tasks are left over: {left}"

@@ -139,6 +139,7 @@ class RoomOutput:
             self._more.clear()
             while not self._paused and (samples := self._take()) is not None:
                 await self._capture(source, samples)
+                self._arm()
             self._arm()
 
     def _take(self) -> Samples | None:
