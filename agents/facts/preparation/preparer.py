@@ -164,14 +164,8 @@ class FactPreparation:
             await self._accept(accepted_claim_ids)
             state = await self.facts.inspect()
             report = await self._report(consumer, requirements, context, state, signal)
-            if report.claims:
-                await self.facts.change(lambda now: _with_claims(now, report))
-            committed = await commit(report)
-            try:
-                await self._accept(committed.accepted)
-            except (FactConflictError, StoreError) as exc:
-                # It is saved who took them over: the next preparation repairs it.
-                logger.warning("claims could not be marked as accepted yet: %s", type(exc).__name__)
+            committed = await commit(await self._claimed(report, requirements))
+            await self._accept(committed.accepted)
             return committed.value
 
     def _refuse_own(self) -> None:
@@ -200,6 +194,15 @@ class FactPreparation:
             return refuse(requirements, state, f"the preparation failed: {reason}")
         # By the facts of now: one that was corrected while the agent read proves nothing any more.
         return judge(consumer, requirements, submission.proposals, await self.facts.inspect())
+
+    async def _claimed(self, report: Report, requirements: Sequence[Requirement]) -> Report:
+        """Save a report's claims; one whose claims cannot be saved applies nothing."""
+        if report.claims:
+            try:
+                await self.facts.change(lambda now: _with_claims(now, report))
+            except FactConflictError as exc:
+                return refuse(requirements, await self.facts.inspect(), f"the preparation failed: {exc}")
+        return report
 
     async def _bind(self, agent: Glove) -> _Bound:
         """Make an agent the preparer of this scope, unless it is another's: by what it was told, also before a restart.
@@ -245,8 +248,13 @@ class FactPreparation:
 
     async def _accept(self, claim_ids: Iterable[str]) -> None:
         wanted = set(claim_ids)
-        if wanted:
+        if not wanted:
+            return
+        try:
             await self.facts.change(lambda state: _accepted(state, wanted))
+        except (FactConflictError, StoreError) as exc:
+            # It is kept who took them over: the next preparation repairs it.
+            logger.warning("claims could not be marked as accepted yet: %s", type(exc).__name__)
 
 
 def _name(scope: FactScope) -> str:

@@ -147,6 +147,18 @@ async def test_what_was_taken_over_stays_so_when_it_cannot_be_acknowledged() -> 
     assert [decision.value for decision in report.applied()] == ["Lisbon"]
 
 
+async def test_claims_that_cannot_be_saved_settle_nothing() -> None:
+    class Crowded(MemoryFacts):
+        async def save(self, scope: FactScope, state: FactState) -> bool:
+            return not state.claims and await super().save(scope, state)
+
+    preparation, _ = _preparing([_found()], "Done.", store=facts(Crowded()))
+    await preparation.facts.record(fact("To Lisbon."), operation_id="op1")
+    report = await _run(preparation)
+    assert report is not None and report.applied() == ()
+    assert report.error is not None and "others kept writing" in report.error
+
+
 async def test_two_consumers_have_claims_of_their_own_on_the_same_fact() -> None:
     preparation, _ = _preparing([_found()], "Done.", [_found("r2")], "Done.")
     await preparation.facts.record(fact("To Lisbon."), operation_id="op1")
