@@ -20,10 +20,13 @@ __all__ = ["LEASE_S", "RENEW_S", "Leases"]
 
 logger = logging.getLogger(__name__)
 
-LEASE_S = 15.0
-"""Seconds after which a worker that says nothing counts as dead: how long a form may stand still after a crash."""
+LEASE_S = 10.0
+"""Seconds after which a worker that says nothing counts as dead: how long a form may stand still after a crash.
 
-RENEW_S = LEASE_S / 3
+Twice what a commit may wait for a lock on SQLite, so that nobody is taken for dead who waits.
+"""
+
+RENEW_S = 3.0
 """Seconds between renewals: two of them may come to nothing."""
 
 T = TypeVar("T")

@@ -284,7 +284,7 @@ class FormRunner(FormReader):
         """Run executors that rose and have not all run, because the process ended or the work was stopped.
 
         Each runs under the key it had, sees the answers it would have seen, and is not repeated if it had ended. What
-        another process runs just now is left to it; one that has died is waited for no longer than 15 seconds.
+        another process runs just now is left to it; one that has died is waited for no longer than 10 seconds.
 
         Raises:
             FormPostCommitError: what was to follow failed again.
