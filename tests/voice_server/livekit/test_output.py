@@ -21,7 +21,7 @@ GRAIN = 10
 
 @dataclass
 class FakeSource:
-    """LiveKit's source as it was seen to behave: takes all, plays grains, waits while more is queued than it may have."""
+    """LiveKit's source as it was seen to behave: takes all, plays grains, waits while too much is queued."""
 
     clock: Clock
     played: list[tuple[float, Samples]] = field(default_factory=list)
