@@ -126,7 +126,7 @@ class _Answering:
     @property
     def claims(self) -> tuple[str, ...]:
         """The claims that answered something."""
-        return tuple(decision.claim_id for decision in self._adopted.values() if decision.claim_id)
+        return tuple(one.claim_id for one in self._adopted.values() if one.claim_id is not None)
 
     @property
     def outcome(self) -> Report:
@@ -150,7 +150,8 @@ class _Answering:
         return [one for one in self._report.decisions if _open_to(one, form, instance, now, self._preparation)]
 
     def _written(self, form: Form[Any], instance: Instance, decision: Decision) -> Instance:
-        claim_id = decision.claim_id or ""
+        claim_id, written = decision.claim_id, write_value(decision.value)
+        assert claim_id is not None and written is not None, "it was judged to be proven, and to fit"
         rule = self._preparation.rule(form.fields[decision.requirement])
         provenance = Provenance(
             source=f"facts:{claim_id}", actor="system", note=decision.explanation[:REASON_LIMIT] or None
@@ -159,7 +160,7 @@ class _Answering:
             form,
             instance,
             decision.requirement,
-            write_value(decision.value) or "null",
+            written,
             Stamp(at=self._now(), provenance=provenance),
             claim_id=claim_id,
             fulfills=() if rule is None else rule.fulfills,
@@ -215,9 +216,10 @@ def _current(field: Field, instance: Instance) -> Current | None:
     if entry is None or not entry.revisions:
         return None
     revision = entry.in_force
-    if revision is None or revision.written is None:
-        skipped = revision is not None
-        return None if skipped else Current(value=None)
+    if revision is None:
+        return Current(value=None)
+    if revision.written is None:  # Skipped: no answer, and not eligible either.
+        return None
     return Current(value=from_json(revision.written), claim_id=revision.claim_id)
 
 
