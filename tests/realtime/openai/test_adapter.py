@@ -234,6 +234,14 @@ async def test_a_turn_of_ours_has_its_pre_roll_and_nothing_else() -> None:
     assert service.session.refusals == []
 
 
+async def test_an_interruption_of_ours_is_told_at_once_also_when_the_provider_is_silent() -> None:
+    async with OpenAIService(ScriptedMind()) as service, talking(connect(service)) as talk:
+        async with asyncio.timeout(adapter_module.TICK_S / 2):
+            await talk.session.interrupt()
+            await talk.until(Interrupted)
+    assert service.session.refusals == []
+
+
 async def test_an_hour_ends_the_session_in_the_provider_s_words_and_another_may_be_opened() -> None:
     async with OpenAIService(ScriptedMind()) as service, talking(connect(service)) as talk:
         service.session.expire()

@@ -304,6 +304,14 @@ def test_truncating_counts_all_that_the_provider_made_and_never_more() -> None:
     assert [frame["audio_end_ms"] for frame in desk.sent()] == [300, 250]
 
 
+def test_an_item_that_is_not_finished_is_truncated_at_most_at_what_there_is() -> None:
+    desk = Desk()
+    desk.begin()
+    desk.speak(ms=300)
+    desk.intents.truncate("item-1", 9.0)
+    assert [frame["audio_end_ms"] for frame in desk.sent()] == [300]
+
+
 @pytest.mark.parametrize(("heard_s", "at_ms"), [(0.0, 0), (-1.0, 0), (0.1999, 199), (0.2, None), (3.0, None)])
 def test_a_finished_item_is_truncated_only_where_not_all_was_heard(heard_s: float, at_ms: int | None) -> None:
     desk = Desk()

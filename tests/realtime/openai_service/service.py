@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -11,11 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from pipelines.vad.energy import EnergyModel
 from tests.realtime.mind import Mind
+from tests.realtime.openai_service.connection import Socket, answer, read_post
 from tests.realtime.openai_service.hearing import VoiceModel
 from tests.realtime.openai_service.refused import Refused
 from tests.realtime.openai_service.schema import SESSION, check, required
 from tests.realtime.openai_service.session import Session
-from tests.realtime.openai_service.socket import Socket, answer, read_post
 
 __all__ = ["KEY", "MODEL", "OpenAIService"]
 
@@ -54,8 +55,11 @@ class OpenAIService:
         self._sockets: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
+        listening = socket.create_server(("127.0.0.1", 0))
+        # What is not read is to pile up at the client, and not here: the system would take megabytes.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        self._server = await asyncio.start_server(self._serve, sock=listening)
+        self.port = listening.getsockname()[1]
         return self
 
     async def __aexit__(self, *exc: object) -> None:

@@ -17,12 +17,12 @@ import numpy as np
 from pipelines.audio.frame import HEARING_RATE, Samples
 from pipelines.audio.resample import Resampler
 from tests.realtime.mind import Offer, View, contexts
+from tests.realtime.openai_service.connection import Socket
 from tests.realtime.openai_service.hearing import Hearing, Started
 from tests.realtime.openai_service.items import RATE, Conversation, Item
 from tests.realtime.openai_service.refused import Refused
 from tests.realtime.openai_service.response import Response
 from tests.realtime.openai_service.schema import EVENTS, SESSION, check, required
-from tests.realtime.openai_service.socket import Socket
 
 if TYPE_CHECKING:
     from tests.realtime.openai_service.service import OpenAIService
