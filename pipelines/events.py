@@ -32,6 +32,7 @@ __all__ = [
     "ToolReturned",
     "TranscriptHeard",
     "TurnCommitted",
+    "TurnWorded",
     "UtteranceCancelled",
     "UtteranceEnded",
     "UtteranceHeard",
@@ -120,6 +121,21 @@ class TurnCommitted:
     """When its final text was there."""
     reason: str
     """Why it was waited as long as it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnWorded:
+    """The words of a turn that was committed, perhaps answered, before they were written down.
+
+    They replace its text, and a later event replaces an earlier one.
+    """
+
+    type: ClassVar[str] = "turn_worded"
+    turn: int
+    text: str
+    """All of the turn's words."""
+    heard_at: float
+    """When they were there, seconds of the call's clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +270,7 @@ CallEvent: TypeAlias = (
     | OutputHeld
     | OutputResumed
     | TurnCommitted
+    | TurnWorded
     | ReplyWorded
     | ToolCalled
     | ToolReturned

@@ -1,17 +1,22 @@
 """The Protocols through which a pipeline sees an agent, so that any agent loop can be put behind a voice.
 
-Above: ``cascade`` drives a :class:`Responder`. Below: ``glove`` is the one implementation that imports ``agents``.
+Above: ``cascade`` drives a :class:`Responder`, ``realtime`` a :class:`ToolHost`. Below: ``glove`` is the one package
+that imports ``agents``.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias
 
+from pipelines.realtime.base import AdvertisedTool, PastTurn, Snapshot, ToolAnswer
+
 __all__ = [
     "OPEN_QUESTION",
+    "Batch",
+    "CallMade",
     "CompactionFinished",
     "CompactionStarted",
     "Draft",
@@ -25,7 +30,9 @@ __all__ = [
     "StoreContended",
     "TextCompleted",
     "TextDelta",
+    "TokenCount",
     "ToolFinished",
+    "ToolHost",
     "ToolSaid",
     "ToolStarted",
 ]
@@ -229,4 +236,145 @@ class Responder(Protocol):
 
     async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:
         """Record what the agent said without a model call: the words the caller heard."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallMade:
+    """A tool call, as a speech-to-speech model made it."""
+
+    call_id: str
+    """Unique in the connection it was made over."""
+    name: str
+    arguments: str
+    """JSON text, or what the model wrote instead; nothing means no arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCount:
+    """What a reply cost, in tokens."""
+
+    sent: int = 0
+    """To the model; what it had in a cache included."""
+    received: int = 0
+    cached: int = 0
+
+
+class Batch(Protocol):
+    """The calls of one reply, which are part of the conversation and are to be run, in order."""
+
+    @property
+    def message(self) -> str:
+        """Which message of the conversation made them; for :meth:`ToolHost.settle`."""
+        ...
+
+    async def run(self) -> tuple[ToolAnswer, ...]:
+        """Run them, once; results are stored before anybody is told of them.
+
+        Cancelling stops what may be stopped.
+
+        Returns:
+            One answer per call, in order, whatever happened.
+
+        Raises:
+            ResponderError: results could not be kept.
+        """
+        ...
+
+    def give_way(self) -> None:
+        """Settle the batch without the call that runs, because the caller goes on; it goes on too. Idempotent."""
+        ...
+
+    def abort(self) -> None:
+        """Stop what may be stopped. Idempotent."""
+        ...
+
+
+class ToolHost(Protocol):
+    """An agent whose turns a speech-to-speech model takes: what that has to know, what it can do, and what was said.
+
+    What is kept is kept in the order of the calls; each waits for the one before it.
+    """
+
+    @property
+    def instructions(self) -> str:
+        """Standing instructions."""
+        ...
+
+    @property
+    def tools(self) -> tuple[AdvertisedTool, ...]:
+        """What the model can do just now."""
+        ...
+
+    def expects(self) -> Expectation:
+        """What was asked latest."""
+        ...
+
+    def blocked(self) -> bool:
+        """Whether a display slot waits for an answer: speech does not cancel then."""
+        ...
+
+    async def open(self) -> None:
+        """Get ready to be talked to. Once, before anything else.
+
+        Raises:
+            ResponderError: something is wrong with the agent, or its conversation cannot be read.
+        """
+        ...
+
+    async def past(self) -> tuple[PastTurn, ...]:
+        """Give what was said latest, for a model that does not know it.
+
+        Raises:
+            ResponderError: the conversation cannot be read. So does whatever else reads or keeps.
+        """
+        ...
+
+    async def snapshot(self) -> Snapshot:
+        """Render what the model has to know now; each with a higher version than the one before."""
+        ...
+
+    async def hear(self, text: str) -> None:
+        """Keep the caller's words, and prepare for the answer to them."""
+        ...
+
+    async def say(self, text: str, *, used: TokenCount | None = None) -> str:
+        """Keep what the model said; of it is settled what was heard.
+
+        Returns:
+            Which message it is.
+        """
+        ...
+
+    async def call(self, calls: Sequence[CallMade], *, said: str, used: TokenCount | None = None) -> Batch:
+        """Keep what the model said and the calls it made with it, each under an id of its own; nothing is run yet."""
+        ...
+
+    async def settle(self, message: str, heard: str, *, interrupted: bool) -> None:
+        """Record what the caller really heard of a message. Once."""
+        ...
+
+    async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:
+        """Record what was said without the model: the words the caller heard."""
+        ...
+
+    async def spend(self, used: TokenCount) -> None:
+        """Count tokens that belong to no message."""
+        ...
+
+    def watch(self, on_result: Callable[[], None], on_event: Callable[[ResponderEvent], None]) -> None:
+        """Be called when something happens.
+
+        Args:
+            on_result: whenever a tool that had gone on has a result that waits to be told.
+            on_event: takes what happens to tools, and what they want said; returns at once.
+        """
+        ...
+
+    async def late(self) -> tuple[str, ...]:
+        """Take such results, each once, as the model is to read them; they are part of the conversation then."""
+        ...
+
+    async def aclose(self) -> None:
+        """End what goes on behind the conversation, and wait for what may not be ended. Idempotent."""
         ...

@@ -64,6 +64,7 @@ class _Voice:
     """Bounded by what a model writes in one reply. A number is that of an utterance which is heard before the rest;
     ``None`` ends it."""
     making: asyncio.Task[None] | None = None
+    """``None``: somebody else makes it."""
     paused: bool = False
     """Whether whoever writes it has said that no more is coming soon."""
 
@@ -126,14 +127,35 @@ class Speaker:
         """
         if kind == "narration":
             for other in self._voices.values():
-                if other.paused:
+                if other.paused and other.making is None:
+                    other.utterance.breaks.append(Break(at_sample=other.utterance.samples, other=number))
+                elif other.paused:
                     other.sentences.put_nowait(number)
-        utterance = Utterance(number, kind, rate=self._output.rate)
-        settled: asyncio.Future[Heard] = asyncio.get_running_loop().create_future()
-        voice = self._voices[number] = _Voice(utterance=utterance, turn=turn, settled=settled)
+        voice = self._add(Utterance(number, kind, rate=self._output.rate), turn)
         voice.making = self._group.create_task(self._make(voice), name=f"utterance {number}")
+        self._do(self._player.begin(voice.utterance, self._clock.now()))
+        return voice.settled
+
+    def lend(self, utterance: Utterance, *, turn: int | None = None) -> asyncio.Future[Heard]:
+        """Play an utterance that somebody else makes, who says :meth:`made` whenever there is more of it, or its end.
+
+        Returns:
+            What will have been heard of it, once it is settled.
+        """
+        voice = self._add(utterance, turn)
         self._do(self._player.begin(utterance, self._clock.now()))
-        return settled
+        return voice.settled
+
+    def made(self, number: int, *, paused: bool = False) -> None:
+        """There is more of a lent utterance, or all of it.
+
+        Args:
+            number: which; nothing happens when it is over.
+            paused: whether no more is coming soon: a narration may go before the rest.
+        """
+        if (voice := self._voices.get(number)) is not None:
+            voice.paused = paused
+            self._do(self._player.tick(self._clock.now()))
 
     def say(self, number: int, text: str) -> None:
         """Write all of an utterance; a text that was rendered beforehand is spoken as one piece."""
@@ -209,6 +231,11 @@ class Speaker:
         for voice in list(self._voices.values()):
             heard_end = voice.utterance.heard_end()
             self._settle(Settled(utterance=voice.utterance, heard_end=heard_end, interrupted=True, estimated=False))
+
+    def _add(self, utterance: Utterance, turn: int | None) -> _Voice:
+        settled: asyncio.Future[Heard] = asyncio.get_running_loop().create_future()
+        voice = self._voices[utterance.number] = _Voice(utterance=utterance, turn=turn, settled=settled)
+        return voice
 
     def _open(self, number: int) -> _Voice | None:
         voice = self._voices.get(number)

@@ -24,6 +24,7 @@ from pipelines.events import (
     ToolReturned,
     TranscriptHeard,
     TurnCommitted,
+    TurnWorded,
     UtteranceEnded,
     UtteranceHeard,
     UtteranceStarted,
@@ -133,6 +134,8 @@ def _plain(event: CallEvent) -> ClientEvent | None:
             return events.CallerSpeech(speaking=False, segment=event.segment)
         case TranscriptHeard():
             return events.CallerWords(segment=event.segment, text=event.text, final=event.final)
+        case TurnWorded():
+            return events.CallerTurn(turn=event.turn, text=event.text)
         case SoundIgnored():
             return events.IgnoredSound(kind=event.kind, text=event.text)
         case UtteranceHeard():

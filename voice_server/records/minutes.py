@@ -24,6 +24,7 @@ from pipelines.events import (
     ToolReturned,
     TranscriptHeard,
     TurnCommitted,
+    TurnWorded,
     UtteranceCancelled,
     UtteranceEnded,
     UtteranceHeard,
@@ -81,6 +82,9 @@ class Minutes:
                 self._happened(at, "resumed")
             case TurnCommitted():
                 self._turns[event.turn] = _Turn(event, at)
+            case TurnWorded():
+                if (turn := self._turns.get(event.turn)) is not None:
+                    turn.committed = replace(turn.committed, text=event.text, heard_at=event.heard_at)
             case ReplyWorded():
                 if (turn := self._turns.get(event.turn)) is not None:
                     turn.worded_at = at

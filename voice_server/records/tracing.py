@@ -6,6 +6,7 @@ Above: ``scribe``, ``opened`` and ``turn`` feed it entries. Below: ``pipelines.t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from pipelines.events import (
@@ -24,6 +25,7 @@ from pipelines.events import (
     ToolReturned,
     TranscriptHeard,
     TurnCommitted,
+    TurnWorded,
     UtteranceCancelled,
     UtteranceEnded,
     UtteranceHeard,
@@ -64,6 +66,8 @@ class Tracing:
         """Those whose answer does not sound yet."""
         self._heard: dict[int, list[tuple[float, int]]] = {}
         """For each utterance that sounds: when how many characters of it had been heard."""
+        self._wordless: dict[int, int] = {}
+        """Where turns stand whose words are not there yet."""
         self._held_at: float | None = None
         self._tools: dict[str, float] = {}
 
@@ -90,6 +94,8 @@ class Tracing:
                 self._released(at)
             case TurnCommitted():
                 self._committed(event, at)
+            case TurnWorded():
+                self._worded(event)
             case ReplyWorded():
                 if (turn := self._turns.get(event.turn)) is not None:
                     turn.worded_at = at
@@ -131,10 +137,17 @@ class Tracing:
 
     def _committed(self, event: TurnCommitted, at: float) -> None:
         self._turns[event.turn] = turn = _Turn(event, at)
+        if not event.text:
+            self._wordless[event.turn] = len(self._trace.said)
         self._said(event.text, turn.ended_at, commit_ms=at * 1000)
         self._speech = None
         heard_at = min(event.heard_at, at)
         self._trace.span(SpanKind.STT, min(turn.ended_at, heard_at) * 1000, heard_at * 1000)
+
+    def _worded(self, event: TurnWorded) -> None:
+        """Write the words of a turn where it was said."""
+        if (place := self._wordless.get(event.turn)) is not None:
+            self._trace.said[place] = replace(self._trace.said[place], text=event.text)
 
     def _said(self, text: str, at: float, *, commit_ms: float | None) -> None:
         start, end = self._speech or (at, at)

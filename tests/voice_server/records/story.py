@@ -22,6 +22,7 @@ from pipelines.events import (
     ToolReturned,
     TranscriptHeard,
     TurnCommitted,
+    TurnWorded,
     UtteranceCancelled,
     UtteranceEnded,
     UtteranceHeard,
@@ -99,8 +100,9 @@ STORY: tuple[tuple[float, CallEvent], ...] = (
     (109.0, OutputResumed()),
     (109.1, TranscriptHeard(segment=3, text="Stop, not Ann.", final=True)),
     (109.2, TurnCommitted(
-        turn=1, utterance=3, text="Stop, not Ann.", ended_at=108.8, heard_at=109.1, reason="statement",
+        turn=1, utterance=3, text="", ended_at=108.8, heard_at=109.1, reason="statement",
     )),
+    (109.2, TurnWorded(turn=1, text="Stop, not Ann.", heard_at=109.1)),
     (109.3, ToolCalled(turn=1, call_id="t2", name="slow", input={})),
     (109.3, CompactionBegan(turn=1)),
     (109.5, CompactionEnded(turn=1)),
