@@ -42,7 +42,6 @@ class Request:
 
     Attributes:
         replies: agent messages of this request that are in the store.
-        partial: text of a model response that is not in the store, because the request was aborted or failed in it.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Request:
         spoken: bool = False,
     ) -> None:
         self.replies: list[Message] = []
-        self.partial = ""
+        self._parts: list[str] = []
         self._glove = glove
         self._kept = glove.conversation  # The one it began with, whatever the glove is given meanwhile.
         self._window: Window | None = None
@@ -76,9 +75,14 @@ class Request:
         self._expected: ExpectedAnswer | None = None
 
     @property
+    def partial(self) -> str:
+        """Text of a model response that is not in the store, because the request was aborted or failed in it."""
+        return "".join(self._parts)
+
+    @property
     def worded(self) -> bool:
         """Whether there are words of which it must be settled what was heard."""
-        return bool(self.partial or any(message.text for message in self.replies))
+        return bool(any(self._parts) or any(message.text for message in self.replies))
 
     def make_way(self) -> None:
         """Let another request be answered soon: a tool that runs goes on behind the conversation. Idempotent."""
@@ -175,12 +179,12 @@ class Request:
             message = Message(sender="agent", text=self.partial, id=self._glove.new_id(), expected=expected)
             await self._kept.append(message)
             await self._kept.store.settle(message.id, last_heard, True)
-        self.partial = ""
+        self._parts.clear()
 
     # ---------------------------------------------------------------------------------------------- the responses
 
     def _take(self, text: str) -> None:
-        self.partial += text
+        self._parts.append(text)
 
     async def _keep(self, response: Response, window: Window) -> tuple[Message, Sequence[Message]]:
         """Store a response, counted with what it used.
@@ -200,7 +204,7 @@ class Request:
         )
         self._window = followed.window
         self.replies.append(message)
-        self.partial = ""
+        self._parts.clear()
         await self._glove.subscribers.emit("token_consumption", consumption=known(response.usage))
         return message, followed.others
 

@@ -16,6 +16,9 @@ from pipelines.turns.words import is_unspaced
 __all__ = ["Span", "Speakable", "speakable"]
 
 
+_HYPHENS = frozenset("-\u2010\u2011")
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of the source and the stretch of spoken text it became."""
@@ -86,12 +89,16 @@ class Speakable:
 
 def _word_end(text: str, at: int) -> int:
     """Move a place inside a word to before that word."""
-    while 0 < at < len(text) and _in_word(text[at - 1]) and _in_word(text[at]) and not is_unspaced(text[at]):
+    while 0 < at < len(text) and _in_word(text, at - 1) and _in_word(text, at) and not is_unspaced(text[at]):
         at -= 1
     return at
 
 
-def _in_word(char: str) -> bool:
+def _in_word(text: str, at: int) -> bool:
+    """Whether a character is part of a word; a hyphen is between two letters: nobody hears "e" of "e-mail"."""
+    char = text[at]
+    if char in _HYPHENS:
+        return text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum()
     return char.isalnum() or char in "'’" or unicodedata.category(char)[0] == "M"
 
 

@@ -226,8 +226,8 @@ steering = st.lists(
 ).map(tuple)
 
 
-thousands = settings(
-    max_examples=2000,
+thousand = settings(
+    max_examples=1000,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
@@ -238,7 +238,7 @@ def tally(texts: list[str]) -> list[str]:
     return sorted(word for text in texts for word in text.split())
 
 
-@thousands
+@thousand
 @given(conversations)
 def test_no_word_is_lost_or_answered_twice_every_utterance_ends_once_and_heard_is_what_was_played(
     story: Conversation,
@@ -249,7 +249,7 @@ def test_no_word_is_lost_or_answered_twice_every_utterance_ends_once_and_heard_i
     assert_heard_was_played(outcome, spare=1 + (story.late_s > 0) * 2)
 
 
-@settings(parent=thousands, max_examples=300)
+@settings(parent=thousand, max_examples=200)
 @given(conversations, steering, st.sampled_from(TurnTaking))
 def test_whatever_is_done_to_a_call_from_outside_no_word_is_lost_or_answered_twice_and_it_ends(
     story: Conversation, steering: tuple[Steered, ...], turn_taking: TurnTaking
@@ -265,7 +265,7 @@ def test_whatever_is_done_to_a_call_from_outside_no_word_is_lost_or_answered_twi
 
 
 @given(conversations, st.frozensets(st.integers(0, 6), min_size=1), st.frozensets(st.integers(0, 6)))
-@settings(parent=thousands, max_examples=200)
+@settings(parent=thousand, max_examples=150)
 def test_broken_engines_lose_no_word_that_was_recognised_and_end_every_utterance(
     story: Conversation, broken_ears: frozenset[int], broken_voice: frozenset[int]
 ) -> None:

@@ -31,6 +31,16 @@ def test_the_heard_part_ends_on_a_word() -> None:
     assert reached - {26} == set(ends) - {26, 41}
 
 
+def test_no_part_of_a_word_with_a_hyphen_is_heard_alone() -> None:
+    spoken = speakable("Which e-mail address - the well-known one?")
+    reached = {spoken.source[: heard_end(spoken, 0.01 * step, 4.0)] for step in range(401)}
+    assert {said.split()[-1] for said in reached if said} == set(spoken.source.split())
+    times = tuple(WordTime(end_char=chars, end_s=seconds) for chars, seconds in [(5, 0.4), (7, 0.6), (12, 1.0)])
+    assert spoken.source[: heard_end(spoken, 0.7, 3.0, times)] == "Which"
+    assert word_start_s(spoken, 0.7, 3.0, times) == pytest.approx(0.4)
+    assert spoken.source[: heard_end(spoken, 1.0, 3.0, times)] == "Which e-mail"
+
+
 def test_a_pause_at_a_comma_takes_time() -> None:
     plain = speakable("one two three four")
     paused = speakable("one two, three four")
