@@ -21,6 +21,7 @@ from tests.bench import (
     forms,
     hearing,
     latency,
+    realtime,
     simulation,
     sockets,
     stores,
@@ -50,6 +51,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "latency": lambda: latency.figures(_house()),
     "answers": lambda: answers.figures(_house()),
     "sockets": sockets.figures,
+    "realtime": realtime.figures,
     "peers": driver.figures,
 }
 

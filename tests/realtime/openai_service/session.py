@@ -9,7 +9,7 @@ import copy
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +57,8 @@ class Session:
         self.response: Response | None = None
         self.made = 0
         self.more = asyncio.Event()
+        self.on_append: Callable[[int], None] | None = None
+        """Told how many samples of the caller's voice came, as they come."""
         self.socket = socket
         self._service = service
         self._ids: Counter[str] = Counter()
@@ -197,6 +199,8 @@ class Session:
             raise Refused("invalid_value", wrong.format("an invalid value"), "audio") from None
         if not sound or len(sound) % 2:
             raise Refused("invalid_value", wrong.format("half a sample" if sound else "empty bytes"), "audio")
+        if self.on_append is not None:
+            self.on_append(len(sound) // 2)
         for found in self._hearing.append(np.frombuffer(sound, "<i2").astype(np.int16)):
             if isinstance(found, Started):
                 self.speech_started(found.ms)

@@ -18,7 +18,7 @@ from tests.realtime.openai_service.response import Response, encoded
 from tests.realtime.openai_service.service import KEY, MODEL, OpenAIService
 from tests.realtime.openai_service.session import Session, transcription
 
-__all__ = ["OpenAIStage", "open_stage"]
+__all__ = ["OpenAIStage", "Puppet", "open_stage"]
 
 _ROLES: dict[str, Literal["caller", "agent", "system"]] = {"user": "caller", "assistant": "agent", "system": "system"}
 
