@@ -22,6 +22,7 @@ from voice_server.routes import (
     health,
     metrics,
     progress,
+    realtime,
     rooms,
     token,
     voice,
@@ -45,7 +46,7 @@ _GUARDED = (
 )
 """Routes that want the key."""
 
-_OPEN = (health.router, voice.router, webhooks.router)
+_OPEN = (health.router, voice.router, webhooks.router, realtime.router)
 """Routes that ask for no key, or for it or another one themselves: a browser's socket cannot send headers."""
 
 

@@ -18,7 +18,9 @@ from pipelines.audio.frame import Samples
 from pipelines.cascade import CascadeSettings, Engines
 from pipelines.clock import RealClock
 from pipelines.engines import EngineError, EngineKind, load_engine
-from pipelines.realtime.base import RealtimeAdapter
+from pipelines.realtime.base import RealtimeAdapter, TurnDetection
+from pipelines.realtime.providers import OURS
+from pipelines.realtime.settings import RealtimeSettings
 from pipelines.responder import Expectation
 from pipelines.stt.base import Recognizer
 from pipelines.stt.silent import Silent
@@ -27,7 +29,7 @@ from pipelines.tts.base import Synthesizer
 from pipelines.turns.endpointing import Endpointing
 from pipelines.turns.settings import TurnSettings, TurnTaking
 from pipelines.vad.base import ActivityModel, VoiceActivity
-from voice_server.provider import adapter_for
+from voice_server.provider import adapter_for, voice_for
 from voice_server.settings import PipelineKind, Settings
 
 __all__ = ["House"]
@@ -44,6 +46,8 @@ class House:
     """Sentences rendered beforehand, so that a dead synthesiser can still be apologised for."""
     adapter: RealtimeAdapter | None = None
     """Whose speech-to-speech model there is, for calls on the realtime pipeline; it is not loaded with the rest."""
+    voice: str | None = None
+    """By which of its voices it speaks; ``None``: by its own choice."""
     hears: bool = True
     """Whether there is a recogniser, for calls on the cascade."""
 
@@ -71,12 +75,13 @@ class House:
         return loaded
 
     def with_adapter(self, settings: Settings, model: Model) -> House:
-        """Add the provider for an agent with a model, if one is wanted and none is there. Blocking.
+        """Add the provider for an agent with a model, if one is wanted, unless there is one already. Blocking.
 
         Raises:
             UsageError: it cannot be had.
         """
-        return self if self.adapter else replace(self, adapter=adapter_for(settings, model))
+        adapter = self.adapter or adapter_for(settings, model)
+        return replace(self, adapter=adapter, voice=voice_for(settings, model))
 
     def missing_for(self, pipeline: PipelineKind) -> str | None:
         """Say in a sentence what calls on a pipeline lack here; ``None``: nothing."""
@@ -123,6 +128,31 @@ class House:
             expects=expects,
         )
 
+    def realtime_settings(
+        self,
+        settings: Settings,
+        *,
+        turn_detection: TurnDetection | None = None,
+        turn_taking: TurnTaking | None = None,
+        start_muted: bool | None = None,
+    ) -> RealtimeSettings:
+        """Make of the environment's settings how one call with a speech-to-speech model is held.
+
+        Args:
+            settings: the environment's.
+            turn_detection: the call's own; ``None``: the environment's.
+            turn_taking: the call's own; ``None``: the environment's.
+            start_muted: the call's own; ``None``: the environment's.
+        """
+        ours = settings.s2s_turn_detection == OURS
+        return RealtimeSettings(
+            turn_detection=turn_detection or (TurnDetection.OURS if ours else TurnDetection.PROVIDER),
+            turn_taking=turn_taking or settings.turn_taking,
+            start_muted=settings.start_muted if start_muted is None else start_muted,
+            voice=self.voice,
+            detector=self.vad.detector,
+        )
+
 
 def _load_voice(name: str, *, needed: bool) -> Synthesizer:
     """Load the synthesiser; where a provider speaks, one that cannot be had is only missed when it fails."""
@@ -135,8 +165,8 @@ def _load_voice(name: str, *, needed: bool) -> Synthesizer:
 
 
 def _apologies() -> tuple[str, ...]:
-    turns = TurnSettings()
-    return (turns.not_understood, turns.engine_failed)
+    turns, realtime = TurnSettings(), RealtimeSettings()
+    return (turns.not_understood, turns.engine_failed, realtime.apology, realtime.failed, realtime.farewell)
 
 
 async def _render(synthesizer: Synthesizer, texts: Iterable[str]) -> dict[str, Samples]:

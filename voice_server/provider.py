@@ -14,7 +14,7 @@ from pipelines.realtime.providers import S2SConfig, create_s2s_adapter
 from voice_server.errors import UsageError
 from voice_server.settings import PipelineKind, Settings
 
-__all__ = ["adapter_for", "configured_adapter"]
+__all__ = ["adapter_for", "configured_adapter", "voice_for"]
 
 
 def adapter_for(settings: Settings, model: Model) -> RealtimeAdapter | None:
@@ -38,6 +38,12 @@ def adapter_for(settings: Settings, model: Model) -> RealtimeAdapter | None:
     if settings.pipeline is PipelineKind.REALTIME or settings.s2s_provider is not None:
         return configured_adapter(settings)
     return None
+
+
+def voice_for(settings: Settings, model: Model) -> str | None:
+    """Say by which of the provider's voices an agent speaks: the one it brings, else the one the environment names."""
+    driver = model.driver if isinstance(model, DrivenModel) else None
+    return (driver.voice if isinstance(driver, S2SConfig) else None) or settings.s2s_voice
 
 
 def configured_adapter(settings: Settings) -> RealtimeAdapter:

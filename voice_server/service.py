@@ -23,6 +23,7 @@ from pipelines.engines import EngineError
 from voice_server.calls import Calls
 from voice_server.chat.chats import Chats
 from voice_server.conversations import Conversations
+from voice_server.device.devices import Devices
 from voice_server.ending import Ending
 from voice_server.errors import UsageError
 from voice_server.house import House
@@ -70,10 +71,12 @@ class Service:
     calls: Calls
     rooms: Rooms
     chats: Chats
+    devices: Devices
     clock: Clock
 
     async def drain(self, seconds: float) -> None:
         """Let calls and answers end, and end them when it takes too long. Idempotent."""
+        self.devices.drain()
         await asyncio.gather(self.calls.drain(seconds), self.chats.drain(seconds))
 
 
@@ -156,6 +159,7 @@ class Front:
             calls=calls,
             rooms=Rooms(self.settings, calls),
             chats=Chats(self.settings, conversations, self.clock, group),
+            devices=Devices(self.settings, conversations, house, self.clock, group),
             clock=self.clock,
         )
         self._loop_watch = LoopWatch(self.clock, self.metrics.loop_lag.observe)

@@ -12,11 +12,13 @@ from functools import partial
 from agents.core.glove import Glove
 from pipelines.cascade import Cascade
 from pipelines.clock import Clock
-from pipelines.glove import GloveResponder
+from pipelines.glove import GloveResponder, GloveToolHost
 from pipelines.listener import Probe
 from pipelines.pipeline import Begin
+from pipelines.realtime.agent import RealtimePipeline
 from pipelines.realtime.base import TurnDetection
 from pipelines.responder import Expectation
+from pipelines.tts.absent import Absent
 from pipelines.turns.settings import TurnTaking
 from pipelines.vad.base import VoiceActivity
 from voice_server.house import House
@@ -89,15 +91,30 @@ class Speech:
             clock: the call's.
             probe: takes every speech probability.
         """
+        house, manner = self._house, self._manner
+        if self.pipeline is PipelineKind.REALTIME:
+            assert house.adapter is not None, "calls that the house lacks something for are refused"
+            return partial(
+                RealtimePipeline,
+                adapter=house.adapter,
+                host=GloveToolHost(agent, clock),
+                activity=self.activity,
+                synthesizer=None if isinstance(house.synthesizer, Absent) else house.synthesizer,
+                phrases=house.phrases,
+                settings=house.realtime_settings(
+                    self._settings,
+                    turn_detection=manner.detection,
+                    turn_taking=manner.mode,
+                    start_muted=manner.muted,
+                ),
+                probe=probe,
+            )
         return partial(
             Cascade,
-            engines=self._house.engines(self.activity),
+            engines=house.engines(self.activity),
             responder=GloveResponder(agent, clock),
-            settings=self._house.cascade_settings(
-                self._settings,
-                expects=self._manner.expects,
-                turn_taking=self._manner.mode,
-                start_muted=self._manner.muted,
+            settings=house.cascade_settings(
+                self._settings, expects=manner.expects, turn_taking=manner.mode, start_muted=manner.muted
             ),
             probe=probe,
         )

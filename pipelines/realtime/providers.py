@@ -13,7 +13,7 @@ from pipelines.realtime.base import RealtimeAdapter, RealtimeError
 from pipelines.realtime.gemini import options as gemini
 from pipelines.realtime.openai.options import DEFAULT_MODEL, OpenAIOptions, SemanticVad, ServerVad
 
-__all__ = ["S2S_PROVIDERS", "S2SConfig", "S2SProvider", "completed", "create_s2s_adapter"]
+__all__ = ["OURS", "S2S_PROVIDERS", "S2SConfig", "S2SProvider", "completed", "create_s2s_adapter"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,15 +112,14 @@ def _openai(config: S2SConfig, key: str, url: str | None) -> RealtimeAdapter:
         detection = _DETECTIONS.get(config.turn_detection or "")
         if detection is None:
             known = ", ".join([*_DETECTIONS, OURS])
-            raise RealtimeError(
-                f"S2S_TURN_DETECTION is {config.turn_detection!r}, and can be {known}", retry=False
-            )
+            raise RealtimeError(f"S2S_TURN_DETECTION is {config.turn_detection!r}, and can be {known}", retry=False)
         options = OpenAIOptions(turn_detection=detection())
     return OpenAIRealtime(config.model or DEFAULT_MODEL, api_key=key, base_url=url, options=options)
 
 
 OURS = "ours"
 """Means our own turn detection, where one of a provider's could be named."""
+
 
 def _gemini(config: S2SConfig, key: str, url: str | None) -> RealtimeAdapter:
     from pipelines.realtime.gemini.adapter import GeminiLive

@@ -1,20 +1,20 @@
 """Server-sent events: how a stream of events leaves over HTTP.
 
-Above: the routes of chats return an ``EventResponse``. Below: a chat and somebody who follows it.
+Above: routes return an ``EventResponse``. Below: whatever is followed, and somebody who follows it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from pipelines.clock import Clock
-from voice_server.chat.chat import Chat
 from voice_server.clients.stream import Follower, Told
 
-__all__ = ["EventResponse", "write_event"]
+__all__ = ["EventResponse", "Followed", "write_event"]
 
 PING_EVERY_S = 15.0
 """Seconds between comments, so that nobody between takes a quiet connection for a dead one: as the standard advises."""
@@ -32,22 +32,38 @@ def write_event(told: Told) -> bytes:
     return f"{number}event: {told.type}\ndata: {told.text}\n\n".encode(errors="replace")
 
 
+class Followed(Protocol):
+    """Something that tells events: a chat, or a device's call."""
+
+    def introduce(self, turn: int | None) -> Told:
+        """Give the first event of a connection.
+
+        Args:
+            turn: the message that the connection answers, if it answers one.
+        """
+        ...
+
+    def leave(self, follower: Follower) -> None:
+        """Somebody reads no more."""
+        ...
+
+
 class EventResponse(Response):
-    """Sends a chat's events until its follower is closed or its client has gone.
+    """Sends events until their follower is closed or its client has gone.
 
     Args:
-        chat: whose.
-        follower: reads them; it leaves the chat in the end.
+        followed: whose.
+        follower: reads them; it leaves in the end.
         turn: the message this answers, if it answers one.
         clock: times the pings.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, chat: Chat, follower: Follower, clock: Clock, *, turn: int | None = None) -> None:
+    def __init__(self, followed: Followed, follower: Follower, clock: Clock, *, turn: int | None = None) -> None:
         super().__init__(headers=_HEADERS)
         del self.headers["content-length"]
-        self._chat = chat
+        self._followed = followed
         self._follower = follower
         self._clock = clock
         self._turn = turn
@@ -66,12 +82,12 @@ class EventResponse(Response):
         except* TimeoutError:
             stuck = True
         finally:
-            self._chat.leave(self._follower)
+            self._followed.leave(self._follower)
         if not stuck:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_events(self, send: Send) -> None:
-        await _send(send, write_event(self._chat.introduce(self._turn)))
+        await _send(send, write_event(self._followed.introduce(self._turn)))
         async for told in self._follower:
             await _send(send, write_event(told))
 
