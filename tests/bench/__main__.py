@@ -1,6 +1,6 @@
 """`make bench`: what this machine does, beside the aims. ``make bench ARGS='hearing latency'`` measures only these.
 
-``make bench ARGS=peers`` measures LiveKit Agents and Pipecat beside us.
+``make bench ARGS=peers`` measures LiveKit Agents and Pipecat beside us, ``make bench ARGS=rooms`` calls in rooms.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tests.bench import (
     hearing,
     latency,
     realtime,
+    rooms,
     simulation,
     sockets,
     stores,
@@ -52,11 +53,12 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "answers": lambda: answers.figures(_house()),
     "sockets": sockets.figures,
     "realtime": realtime.figures,
+    "rooms": rooms.figures,
     "peers": driver.figures,
 }
 
-ASKED_FOR = frozenset({"peers"})
-"""Measured only when they are named: others are installed for it, and it takes eleven minutes."""
+ASKED_FOR = frozenset({"peers", "rooms"})
+"""Measured only when they are named: one installs others and takes eleven minutes, one needs LiveKit's server."""
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ from voice_server.serve import server
 from voice_server.service import Front
 from voice_server.settings import load_settings
 
-__all__ = ["Seen"]
+__all__ = ["Seen", "run"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,7 +93,8 @@ class _Watch:
 
     def _seen(self) -> dict[str, object]:
         gc.collect()
-        late, self.late = self.late, []
+        late = self.late.copy()
+        self.late.clear()
         (cpu, wall), self.since = self.since, (time.process_time(), time.perf_counter())
         return {
             "lateness_s": [quantile(late, q) for q in (0.5, 0.9, 0.99, 1)] if late else [0.0] * 4,
@@ -169,16 +170,20 @@ def create(model: Model, *, now: Callable[[], datetime]) -> Glove:
     return Glove(model=_Fixed())
 
 
-def main() -> None:
-    """Serve."""
-    asked = json.loads(sys.argv[1])
+def run(changes: dict[str, object], late: list[float]) -> None:
+    """Serve until standard input ends.
+
+    Args:
+        changes: to the settings.
+        late: where it is noted how late each frame leaves, in seconds.
+    """
     here = "tests.bench.socket_server"
     settings = load_settings(
         agent=f"{here}:create", model="offline", stt=f"{here}:Recognizer", tts=f"{here}:Voice", drain_s="0", grace_s="0"
-    ).model_copy(update=asked)
+    ).model_copy(update=changes)
     front = Front(settings)
     running = server(front)
-    running.config.app = _Watch(running.config.app, front)  # type: ignore[arg-type]
+    running.config.app = _Watch(running.config.app, front, late)  # type: ignore[arg-type]
     listening = socket.create_server(("127.0.0.1", 0))
 
     def until_told() -> None:
@@ -188,6 +193,11 @@ def main() -> None:
     threading.Thread(target=until_told, daemon=True).start()
     print(listening.getsockname()[1], flush=True)
     running.run(sockets=[listening])
+
+
+def main() -> None:
+    """Serve."""
+    run(json.loads(sys.argv[1]), [])
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from tests.bench.figure import Figure
 from tests.bench.socket_callers import Talked
 from tests.bench.socket_server import Seen
 
-__all__ = ["figures"]
+__all__ = ["Server", "figures", "serving"]
 
 CALLS = 48
 TALK_S = 60.0
@@ -52,7 +52,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _together() -> Iterator[Figure]:
-    with _serving(CALLS) as server:
+    with serving("socket_server", {"calls": CALLS}) as server:
         callers = _callers(server, calls=CALLS, ramp_s=RAMP_S, seconds=TALK_S)
         assert callers.stdout is not None
         callers.stdout.readline()
@@ -90,7 +90,7 @@ def _together() -> Iterator[Figure]:
 
 
 def _one_after_the_other() -> Iterator[Figure]:
-    with _serving(CALLS) as server:
+    with serving("socket_server", {"calls": CALLS}) as server:
         before = server.watch()
         _short(server, WARM_CALLS)
         warm = server.watch()
@@ -115,7 +115,7 @@ def _one_after_the_other() -> Iterator[Figure]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Server:
+class Server:
     port: int
 
     def watch(self) -> Seen:
@@ -139,20 +139,26 @@ class _Server:
 
 
 @contextmanager
-def _serving(calls: int) -> Iterator[_Server]:
-    command = [sys.executable, "-m", "tests.bench.socket_server", json.dumps({"calls": calls})]
+def serving(module: str, asked: dict[str, Any]) -> Iterator[Server]:
+    """Run a server in a process of its own, until the block ends.
+
+    Args:
+        module: of this package.
+        asked: what it is told.
+    """
+    command = [sys.executable, "-m", f"tests.bench.{module}", json.dumps(asked)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            server = _Server(int(process.stdout.readline()))
+            server = Server(int(process.stdout.readline()))
             server.wait()
             yield server
         finally:
             process.stdin.close()
 
 
-def _callers(server: _Server, **asked: Any) -> subprocess.Popen[str]:
+def _callers(server: Server, **asked: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.bench.socket_callers", json.dumps({"port": server.port, **asked})]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=_ROOT)
 
@@ -163,5 +169,5 @@ def _talked(callers: subprocess.Popen[str]) -> Talked:
         return Talked(**json.loads(callers.stdout.read()))
 
 
-def _short(server: _Server, calls: int) -> Talked:
+def _short(server: Server, calls: int) -> Talked:
     return _talked(_callers(server, calls=calls, ramp_s=calls * SHORT_EVERY_S, turns=1))

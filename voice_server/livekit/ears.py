@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipelines.audio.frame import HEARING_RATE, Frame
+from voice_server.livekit.quiet import narrow_stream
 
 if TYPE_CHECKING:
     from livekit import rtc
@@ -53,6 +54,7 @@ class Ears:
         stream = rtc.AudioStream.from_track(
             track=track, sample_rate=HEARING_RATE, num_channels=1, frame_size_ms=FRAME_MS, capacity=MOST_FRAMES
         )
+        narrow_stream(stream)
         try:
             async for event in stream:
                 self._hear(Frame(np.frombuffer(event.frame.data, np.int16), HEARING_RATE))

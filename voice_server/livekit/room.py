@@ -19,6 +19,7 @@ from voice_server.ending import Ending
 from voice_server.livekit.attendance import PersonKind
 from voice_server.livekit.hiding import without_tokens
 from voice_server.livekit.post import LARGEST_PACKET, Letter, Pages, Saying, Showing
+from voice_server.livekit.quiet import narrow_room
 from voice_server.livekit.transcription import FINAL, SEGMENT, TOPIC, TRACK, Grow, Piece
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ class Room:
             await room.connect(url, token, options)
         except rtc.ConnectError as error:
             raise JoinError(without_tokens(error.message)) from None
+        narrow_room(room)
         self._room = room
         for participant in tuple(room.remote_participants.values()):
             self._came(participant)
