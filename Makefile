@@ -7,6 +7,9 @@ READY := .venv/.ready
 CALLERS := tests/fixtures/audio
 DEMO := $(addprefix $(CALLERS)/,flights-for-two.wav my-name-is-laura.wav my-address.wav i-do-not-have-one.wav yes.wav \
 	make-it-three.wav yes-that-is-right.wav yes-please.wav)
+PIPELINE ?= cascade
+# A speech-to-speech model is somebody's service: the tests' stand-in for one is run beside the demo.
+BESIDE_realtime := $(BIN)/python -m tests.realtime.beside
 PROMPTS := asterisk-core-sounds-en asterisk-core-sounds-en-wav asterisk-core-sounds-en-g722
 DATABASE := postgresql
 BROWSER := chromium
@@ -28,8 +31,9 @@ help:  ## print this text
 	@echo "ARGS=… is handed on: make test ARGS='tests/voice_server -k settings'."
 	@echo "Then: $(BIN)/voice-server --help"
 
-demo: $(READY)  ## a recorded caller books a trip; audio and picture land in out/
-	@$(BIN)/voice-server turn $(DEMO) --agent agents.concierge:create --model offline --out $(OUT) --plot $(OUT)/turn.png
+demo: $(READY)  ## a recorded caller books a trip; audio and picture land in out/. PIPELINE=realtime: by speech-to-speech
+	@$(BESIDE_$(PIPELINE)) $(BIN)/voice-server turn $(DEMO) --agent agents.concierge:create --model offline --pipeline $(PIPELINE) \
+		--out $(OUT) --plot $(OUT)/turn.png
 
 serve: $(READY) web  ## talk to it: a page, chat and sockets on this machine
 	@$(BIN)/voice-server serve $(ARGS)
