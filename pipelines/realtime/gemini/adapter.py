@@ -9,7 +9,7 @@ import asyncio
 import ssl as tls
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
@@ -17,6 +17,7 @@ from pipelines.audio.frame import Samples
 from pipelines.clock import Clock, RealClock
 from pipelines.realtime.base import RealtimeError, SessionSetup, Snapshot, ToolAnswer
 from pipelines.realtime.events import ProviderEvent
+from pipelines.realtime.gemini.client import CLOSE_S, CONNECT_S, make_client
 from pipelines.realtime.gemini.families import family_of
 from pipelines.realtime.gemini.options import API_VERSIONS, DEFAULT_MODEL, GeminiOptions
 from pipelines.realtime.gemini.protocol import GeminiProtocol
@@ -28,23 +29,10 @@ if TYPE_CHECKING:
     from google.genai import types
     from google.genai.live import AsyncSession
 
-__all__ = ["GeminiLive", "GeminiSession", "make_client"]
-
-CONNECT_S = 5.0
-"""How long connecting may take until the setup is accepted, in seconds: long enough for a slow network, short enough
-to apologise in time."""
+__all__ = ["GeminiLive", "GeminiSession"]
 
 TICK_S = 1.0
 """How often the protocol is told the time when nothing comes, in seconds."""
-
-CLOSE_S = 1.5
-"""How long the provider may take to say goodbye, in seconds."""
-
-ALIVE_S = 20.0
-"""How often the connection is tried, in seconds."""
-
-ANSWERED_S = 40.0
-"""How long that may go unanswered, in seconds: Gemini was seen to take 8 to 30."""
 
 DRAIN_S = 0.1
 """How long a message waits for a slow connection, in seconds. It is in the connection's buffer then, and goes out."""
@@ -52,49 +40,8 @@ DRAIN_S = 0.1
 CONGESTED_S = 1.0
 """How long the caller's voice is dropped after a message had to wait that long, in seconds."""
 
-WRITE_BYTES = 256 * 1024
-"""What the connection buffers before a message waits: six seconds of the caller's voice."""
-
-MESSAGE_BYTES = 16 * 1024 * 1024
-"""The longest message that is taken."""
-
 _NONSENSE = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 """What the SDK raises of a message that it cannot read; the connection goes on."""
-
-
-def make_client(
-    api_key: str, *, base_url: str | None, api_version: str, ssl: tls.SSLContext | None
-) -> Any:  # the SDK's client; naming its type would import it
-    """Make the SDK's client, with a connection's limits.
-
-    Raises:
-        RealtimeError: the package is missing, or the key is.
-    """
-    try:
-        from google import genai
-        from google.genai import types
-    except ImportError as exc:
-        raise RealtimeError(
-            "the package 'google-genai' is missing; install it: pip install google-genai", retry=False
-        ) from exc
-    how: dict[str, Any] = {
-        "max_size": MESSAGE_BYTES,
-        "compression": None,
-        "write_limit": WRITE_BYTES,
-        "open_timeout": CONNECT_S,
-        "close_timeout": CLOSE_S,
-        "ping_interval": ALIVE_S,
-        "ping_timeout": ANSWERED_S,
-        **({} if ssl is None else {"ssl": ssl}),
-    }
-    # These go to `websockets.connect`, and what of them means something there to its HTTP client.
-    options = types.HttpOptions(
-        base_url=None if base_url is None else base_url.rstrip("/"), api_version=api_version, async_client_args=how
-    )
-    try:
-        return genai.Client(api_key=api_key, vertexai=False, http_options=options)
-    except ValueError as exc:
-        raise RealtimeError(f"gemini cannot be used: {in_words(str(exc))}", retry=False) from exc
 
 
 class GeminiLive:
@@ -182,13 +129,17 @@ class GeminiLive:
         except APIError as exc:
             refusal = closed(exc.code, exc.details, accepted=False)
             raise RealtimeError(f"{self.name} refuses us ({exc.code}): {refusal.reason}", retry=refusal.retry) from None
+        except ConnectionClosed as exc:
+            code, reason = (None, "") if exc.rcvd is None else (exc.rcvd.code, exc.rcvd.reason)
+            refusal = closed(code, reason, accepted=False)
+            raise RealtimeError(f"{self.name} refuses us ({code}): {refusal.reason}", retry=refusal.retry) from None
         except InvalidStatus as exc:
             body = bytes(exc.response.body or b"").decode("utf-8", "replace")
             refusal = refused_by_http(exc.response.status_code, body)
             raise RealtimeError(f"{self.name} refuses us: {refusal.reason}", retry=refusal.retry) from None
         except TimeoutError:
             raise RealtimeError(f"{self.name} did not answer within {self._connect_timeout_s:g} s") from None
-        except (OSError, InvalidHandshake, ConnectionClosed, *_NONSENSE) as exc:
+        except (OSError, InvalidHandshake, *_NONSENSE) as exc:
             raise RealtimeError(f"{self.name} cannot be reached: {in_words(str(exc))}") from exc
 
 

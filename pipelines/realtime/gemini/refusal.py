@@ -1,6 +1,6 @@
 """Why Gemini refuses us or hangs up, in its own words, with what to do, and whether another try may fare better.
 
-Above: ``adapter``, ``tokens`` and ``models``. Close codes and words are those of public reports.
+Above: ``adapter`` and ``client``. Close codes and words are those of public reports.
 """
 
 from __future__ import annotations

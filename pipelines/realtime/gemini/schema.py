@@ -22,7 +22,7 @@ NODE_LIMIT = 2_000
 """How many schemas one may become by inlining: references that fan out would grow without end."""
 
 _COPIED: Mapping[str, type | tuple[type, ...]] = {
-    "title": str, "description": str, "pattern": str, "nullable": bool, "propertyOrdering": list,
+    "title": str, "description": str, "pattern": str, "nullable": bool,
     "minItems": int, "maxItems": int, "minProperties": int, "maxProperties": int, "minLength": int, "maxLength": int,
     "minimum": (int, float), "maximum": (int, float), "default": object, "example": object,
 }  # fmt: skip
@@ -155,9 +155,11 @@ class _Projection:
             for name, value in (given.items() if isinstance(given, Mapping) else ())
             if isinstance(name, str) and _NAME.fullmatch(name)
         }
-        needed = schema.get("required")
-        required = [name for name in (needed if isinstance(needed, list) else ()) if name in properties]
-        return {"properties": properties, **({"required": required} if required else {})}
+        made: Node = {"properties": properties}
+        for name in ("required", "propertyOrdering"):
+            if named := [each for each in _strings(schema.get(name)) if each in properties]:
+                made[name] = named
+        return made
 
 
 def _at(root: Mapping[str, Any], ref: str) -> Mapping[str, Any] | None:
@@ -173,8 +175,8 @@ def _at(root: Mapping[str, Any], ref: str) -> Mapping[str, Any] | None:
 def _joined(name: str, one: Any, other: Any) -> Any:
     if name == "properties" and isinstance(one, Mapping) and isinstance(other, Mapping):
         return {**other, **one}
-    if name == "required" and isinstance(one, list) and isinstance(other, list):
-        return list(dict.fromkeys([*one, *other]))
+    if name == "required":
+        return list(dict.fromkeys([*_strings(one), *_strings(other)]))
     numbers = isinstance(one, int | float) and isinstance(other, int | float)
     if numbers and name.startswith(("min", "exclusiveMin")):
         return max(one, other)
@@ -245,6 +247,10 @@ def _may_be_null(schema: Node) -> bool:
         or (isinstance(kinds, list) and "null" in kinds)
         or (isinstance(values, list) and None in values)
     )
+
+
+def _strings(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _plain(schema: object) -> Node:

@@ -1,6 +1,6 @@
 """How a session is set up, as Gemini reads it: everything that is set, and nothing that is not.
 
-Above: ``adapter`` and ``tokens``. Names are the wire's; the SDK takes them too.
+Above: ``adapter`` and ``device_token``. Names are the wire's; the SDK takes them too.
 """
 
 from __future__ import annotations
@@ -78,7 +78,6 @@ def _declared(tool: AdvertisedTool, family: Family) -> dict[str, Any]:
 
 
 def _compression(compression: Compression) -> dict[str, Any]:
-    # Numbers of 64 bits are texts in the JSON of protocol buffers; the SDK writes them so.
     window = {} if compression.target_tokens is None else {"targetTokens": compression.target_tokens}
     trigger = {} if compression.trigger_tokens is None else {"triggerTokens": compression.trigger_tokens}
     return {"slidingWindow": window, **trigger}

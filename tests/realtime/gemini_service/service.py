@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -127,6 +127,16 @@ class GeminiService:
             raise Refused("Internal error encountered.", 1011)
         return conversation.copy()
 
+    def spend(self, token: dict[str, Any]) -> None:
+        """Begin a session with a token; to resume one does not count.
+
+        Raises:
+            Refused: it was used, or is too old.
+        """
+        if token["uses"] <= 0 or datetime.now(UTC) >= datetime.fromisoformat(token["newSessionExpireTime"]):
+            raise Refused("Token has been used too many times or has expired")
+        token["uses"] -= 1
+
     async def _talk(self, request: web.Request) -> web.WebSocketResponse:
         name, version, method = NAME, "", ""
         if request.match_info["name"].startswith(f"{name}."):
@@ -144,19 +154,13 @@ class GeminiService:
             await session.run(locked)
         return socket
 
-    def _admit(self, request: web.Request, version: str, method: str) -> Mapping[str, Any] | None:
-        """Let somebody in: with the key, or once with a token."""
+    def _admit(self, request: web.Request, version: str, method: str) -> dict[str, Any] | None:
+        """Let somebody in: with the key, or with a token, which is given."""
         token = request.headers.get("Authorization", "").removeprefix("Token ") or request.query.get("access_token", "")
         if token:
             if method != "BidiGenerateContentConstrained" or version != "v1alpha" or token not in self._tokens:
                 raise Refused("Invalid auth token")
-            held = self._tokens[token]
-            now = datetime.now(UTC)
-            if held["uses"] <= 0 or now >= _moment(held["newSessionExpireTime"]):
-                raise Refused("Token has been used too many times or has expired")
-            held["uses"] -= 1
-            setup: Mapping[str, Any] | None = held["bidiGenerateContentSetup"]
-            return setup
+            return self._tokens[token]
         if (request.headers.get("x-goog-api-key") or request.query.get("key")) != KEY:
             raise Refused(WRONG_KEY)
         return None
@@ -188,6 +192,8 @@ class GeminiService:
             return _error(404, "Not found.", "NOT_FOUND")
         body = camel(await request.json())
         known = {"uses", "expireTime", "newSessionExpireTime", "bidiGenerateContentSetup", "fieldMask"}
+        if "_" in body.get("fieldMask", ""):
+            return _error(400, "Invalid value at 'auth_token.field_mask'", "INVALID_ARGUMENT")
         if unknown := body.keys() - known:
             return _error(400, f'Invalid JSON payload received. Unknown name "{unknown.pop()}"', "INVALID_ARGUMENT")
         try:
@@ -199,6 +205,7 @@ class GeminiService:
             "uses": body.get("uses", 1),
             "newSessionExpireTime": body["newSessionExpireTime"],
             "bidiGenerateContentSetup": setup,
+            "fieldMask": body.get("fieldMask", ""),
         }
         return web.json_response({"name": name})
 
@@ -206,10 +213,6 @@ class GeminiService:
         self._tasks.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
             self.failures.append(failure)
-
-
-def _moment(written: str) -> datetime:
-    return datetime.fromisoformat(written)
 
 
 def _error(status: int, message: str, name: str) -> web.Response:

@@ -86,11 +86,11 @@ class Session:
 
     # What the client says.
 
-    async def run(self, locked: Mapping[str, Any] | None) -> None:
+    async def run(self, token: dict[str, Any] | None) -> None:
         """Serve the connection to its end.
 
         Args:
-            locked: the setup that a token allows, whatever the client says.
+            token: with which the client came; what it locks holds, whatever the client says.
         """
         try:
             async for message in self._socket:
@@ -100,7 +100,7 @@ class Session:
                 if self._model is None:
                     if kind != "setup":
                         raise Refused("setup must be the first message and only the first")
-                    await self._set_up(content if locked is None else dict(locked))
+                    await self._set_up(content if token is None else self._locked(content, token))
                 elif kind == "setup":
                     raise Refused("setup must be the first message and only the first")
                 else:
@@ -113,6 +113,11 @@ class Session:
             self.closed = True
             self._stop_work()
             self.more.set()
+
+    def _locked(self, setup: dict[str, Any], token: dict[str, Any]) -> dict[str, Any]:
+        if "handle" not in setup.get("sessionResumption", {}):
+            self.service.spend(token)
+        return _as_locked(setup, token)
 
     async def _set_up(self, setup: dict[str, Any]) -> None:
         name = setup.get("model", "")
@@ -404,6 +409,21 @@ def sound(samples: Samples) -> dict[str, Any]:
     """Write a piece of an answer's voice."""
     data = base64.b64encode(samples.astype("<i2").tobytes()).decode("ascii")
     return {"modelTurn": {"parts": [{"inlineData": {"mimeType": f"audio/pcm;rate={SPEAKING_RATE}", "data": data}}]}}
+
+
+def _as_locked(setup: dict[str, Any], token: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what a token locks in place of what the client says: fields of a mask, or all."""
+    held: dict[str, Any] = token["bidiGenerateContentSetup"]
+    if not token["fieldMask"]:
+        return held
+    made = {name: dict(inner) if isinstance(inner, dict) else inner for name, inner in setup.items()}
+    for path in token["fieldMask"].split(","):
+        name, _, inner = path.partition(".")
+        if inner:
+            made.setdefault(name, {})[inner] = held[name][inner]
+        else:
+            made[name] = held[name]
+    return made
 
 
 def _read(data: str | bytes) -> Any:
