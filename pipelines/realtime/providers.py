@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from ssl import SSLContext
 
 from pipelines.realtime.base import RealtimeAdapter, RealtimeError
 from pipelines.realtime.gemini import options as gemini
@@ -38,6 +39,8 @@ class S2SConfig:
     """All that can be chosen at OpenAI."""
     gemini: gemini.GeminiOptions | None = None
     """All that can be chosen at Gemini."""
+    ssl: SSLContext | None = field(default=None, repr=False)
+    """How Gemini is trusted, where the machine's certificates will not do."""
 
     @property
     def label(self) -> str:
@@ -130,6 +133,7 @@ def _gemini(config: S2SConfig, key: str, url: str | None) -> RealtimeAdapter:
         base_url=url,
         api_version=config.api_version,
         options=config.gemini,
+        ssl=config.ssl,
     )
 
 

@@ -9,6 +9,8 @@ import asyncio
 import ssl as tls
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
@@ -18,6 +20,7 @@ from pipelines.clock import Clock, RealClock
 from pipelines.realtime.base import RealtimeError, SessionSetup, Snapshot, ToolAnswer
 from pipelines.realtime.events import ProviderEvent
 from pipelines.realtime.gemini.client import CLOSE_S, CONNECT_S, make_client
+from pipelines.realtime.gemini.device_token import LASTS_S, DeviceToken, mint_token
 from pipelines.realtime.gemini.families import family_of
 from pipelines.realtime.gemini.options import API_VERSIONS, DEFAULT_MODEL, GeminiOptions
 from pipelines.realtime.gemini.protocol import GeminiProtocol
@@ -87,6 +90,9 @@ class GeminiLive:
         # It takes over a second, for the SDK: here, at start-up, and not in the middle of a call.
         version = api_version or API_VERSIONS[0]
         self._client = make_client(api_key, base_url=base_url, api_version=version, ssl=ssl)
+        self._mint = partial(
+            mint_token, options=self._options, model=model, api_key=api_key, base_url=base_url, ssl=ssl
+        )
 
     async def open(self, setup: SessionSetup) -> GeminiSession:
         """Connect, send the setup and wait until it is accepted. A session that cannot be resumed is begun anew.
@@ -101,6 +107,20 @@ class GeminiLive:
                 if exc.retry:
                     raise
         return await self._open(setup, handle=None)
+
+    async def mint_client_secret(self, setup: SessionSetup, *, expires_s: int = 600) -> DeviceToken:
+        """Have a token made with which a device opens this session itself.
+
+        Args:
+            setup: the session; its past is not in it.
+            expires_s: seconds within which it has to be begun, at least 1; it may go on for half an hour then, or for
+                as long if that is longer.
+
+        Raises:
+            ValueError: the time is out of range.
+            RealtimeError: Gemini cannot be reached, or refuses.
+        """
+        return await self._mint(setup, now=datetime.now(UTC), opens_s=expires_s, lasts_s=max(expires_s, LASTS_S))
 
     async def _open(self, setup: SessionSetup, *, handle: str | None) -> GeminiSession:
         from google.genai import types

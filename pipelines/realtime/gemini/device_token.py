@@ -10,16 +10,19 @@ from datetime import datetime, timedelta
 from pipelines.realtime.base import RealtimeError, SessionSetup
 from pipelines.realtime.gemini.client import asking
 from pipelines.realtime.gemini.families import family_of
-from pipelines.realtime.gemini.options import DEFAULT_MODEL, GeminiOptions
+from pipelines.realtime.gemini.options import GeminiOptions
 from pipelines.realtime.gemini.setup import setup_message
 
-__all__ = ["TOKEN_VERSION", "DeviceToken", "mint_token"]
+__all__ = ["LASTS_S", "TOKEN_VERSION", "DeviceToken", "mint_token"]
 
 TOKEN_VERSION = "v1alpha"
 """The only version of the API that has tokens."""
 
-LASTS_S = 20 * 3_600
-"""The longest that a token may last, in seconds."""
+LASTS_S = 1_800
+"""How long a session that was opened with a token may last, in seconds: Gemini's own default."""
+
+LONGEST_S = 20 * 3_600
+"""No token lasts as long, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,26 +31,27 @@ class DeviceToken:
 
     value: str = field(repr=False)
     """The token, in place of a key."""
-    opens_until: datetime
-    """A session may be begun with it until then; resumed it may be later, too."""
-    expires_at: datetime
-    """A session goes on until then."""
+    expires_at: int
+    """Seconds since 1970: until then a session may be begun with it; resumed it may be later, too."""
+    ends_at: int
+    """Seconds since 1970: a session goes on until then."""
     model: str
+    """To be named when connecting."""
     api_version: str = TOKEN_VERSION
     """Of the API, to be named when connecting."""
 
 
 async def mint_token(
     setup: SessionSetup,
+    options: GeminiOptions,
     *,
     now: datetime,
+    model: str,
     api_key: str,
-    model: str = DEFAULT_MODEL,
     base_url: str | None = None,
-    options: GeminiOptions | None = None,
     ssl: tls.SSLContext | None = None,
-    opens_s: int = 60,
-    lasts_s: int = 1_800,
+    opens_s: int,
+    lasts_s: int = LASTS_S,
 ) -> DeviceToken:
     """Have a token made for one session of a device's.
 
@@ -56,11 +60,11 @@ async def mint_token(
 
     Args:
         setup: the session; its past is not in it.
+        options: how it is set up beside that.
         now: the moment.
-        api_key: the key.
         model: its name.
+        api_key: the key.
         base_url: where the API is; Google's own by default.
-        options: how the session is set up beside that.
         ssl: how the connection is trusted, where the machine's certificates will not do.
         opens_s: within how many seconds the session has to be begun.
         lasts_s: how many seconds it may last.
@@ -71,17 +75,18 @@ async def mint_token(
     """
     from google.genai import types
 
-    if not 0 < opens_s <= lasts_s < LASTS_S:
+    if not 0 < opens_s <= lasts_s < LONGEST_S:
         raise ValueError(
-            f"a token opens sessions for up to as long as it lasts, less than {LASTS_S} s: got {opens_s} and {lasts_s}"
+            f"a token opens sessions for as long as it lasts at most, and less than {LONGEST_S} s: "
+            f"got {opens_s} and {lasts_s}"
         )
-    message = setup_message(setup, options or GeminiOptions(), family_of(model), handle=None)
+    message = setup_message(setup, options, family_of(model), handle=None)
     # What is not named stays the device's: it may resume after ten minutes.
     del message["sessionResumption"]
-    opens_until, expires_at = now + timedelta(seconds=opens_s), now + timedelta(seconds=lasts_s)
+    opens_until, ends_at = now + timedelta(seconds=opens_s), now + timedelta(seconds=lasts_s)
     config = types.CreateAuthTokenConfig(
         uses=1,
-        expire_time=expires_at,
+        expire_time=ends_at,
         new_session_expire_time=opens_until,
         live_connect_constraints=types.LiveConnectConstraints(
             model=model, config=types.LiveConnectConfig.model_validate(message)
@@ -96,4 +101,6 @@ async def mint_token(
         made = await making
     if not made.name:
         raise RealtimeError("gemini made a token without a name")
-    return DeviceToken(value=made.name, opens_until=opens_until, expires_at=expires_at, model=model)
+    return DeviceToken(
+        value=made.name, expires_at=int(opens_until.timestamp()), ends_at=int(ends_at.timestamp()), model=model
+    )

@@ -12,7 +12,8 @@ from pipelines.realtime.events import ReplyEnded, SessionOpened
 from pipelines.realtime.gemini.adapter import GeminiLive
 from pipelines.realtime.gemini.catalog import LiveModel, list_live_models
 from pipelines.realtime.gemini.device_token import DeviceToken, mint_token
-from tests.realtime.gemini.test_wire import handle_of, talking
+from pipelines.realtime.gemini.options import DEFAULT_MODEL, GeminiOptions
+from tests.realtime.gemini.test_wire import handle_of, live, talking
 from tests.realtime.gemini_service.service import GeminiService
 from tests.realtime.mind import ScriptedMind
 
@@ -27,6 +28,8 @@ async def minted(
 ) -> DeviceToken:
     return await mint_token(
         OURS,
+        GeminiOptions(),
+        model=DEFAULT_MODEL,
         now=at or datetime.now(UTC),
         api_key=service.key,
         base_url=service.url,
@@ -70,6 +73,13 @@ async def test_a_token_opens_one_session_and_resumes_it() -> None:
             assert call.of(SessionOpened) == [SessionOpened(resumed=True)]
 
 
+async def test_an_adapter_mints_for_its_own_model() -> None:
+    async with GeminiService(ScriptedMind()) as service:
+        token = await live(service, "gemini-3.1-flash-live-preview").mint_client_secret(OURS, expires_s=120)
+    assert token.model == "gemini-3.1-flash-live-preview"
+    assert 100 < token.expires_at - datetime.now(UTC).timestamp() <= 120 < token.ends_at - token.expires_at
+
+
 @pytest.mark.filterwarnings("ignore::google.genai.errors.ExperimentalWarning")
 async def test_an_old_token_opens_nothing() -> None:
     async with GeminiService(ScriptedMind()) as service:
@@ -81,7 +91,7 @@ async def test_an_old_token_opens_nothing() -> None:
 async def test_a_token_is_refused_in_gemini_s_words() -> None:
     async with GeminiService(ScriptedMind()) as service:
         with pytest.raises(RealtimeError, match=r"no token: HTTP 400: API key not valid.*GEMINI_API_KEY") as failure:
-            await mint_token(OURS, now=datetime.now(UTC), api_key="AIza-no", base_url=service.url, ssl=service.trust)
+            await live(service, api_key="AIza-no").mint_client_secret(OURS)
     assert not failure.value.retry
 
 
