@@ -16,7 +16,14 @@ from pipelines.playout.alignment import word_times
 from pipelines.playout.speakable import Span, Speakable
 from pipelines.playout.utterance import Piece, Utterance, UtteranceKind
 
-__all__ = ["PartHeard", "StreamedUtterance"]
+__all__ = ["CHARACTERS_PER_S", "PartHeard", "StreamedUtterance"]
+
+CHARACTERS_PER_S = 13.0
+"""Characters of text a voice speaks in a second, pauses included, while nothing is known of the voice: 13 to 15 in
+ordinary speech, the least of it, so that no more is believed heard than was."""
+
+TELLING = 40
+"""Characters a part must have to tell how fast a voice is: two or three clauses, with their pauses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +47,12 @@ class StreamedUtterance(Utterance):
         number: ascending within a call.
         kind: why it is said.
         rate: hertz of its audio.
+        pace: characters a second, as this voice was heard to speak before.
     """
 
-    def __init__(self, number: int, kind: UtteranceKind, *, rate: int) -> None:
+    def __init__(self, number: int, kind: UtteranceKind, *, rate: int, pace: float = CHARACTERS_PER_S) -> None:
         super().__init__(number, kind, rate=rate)
+        self._expected_pace = pace
         self._parts: dict[str, Piece] = {}
         self._aligned: dict[str, int] = {}
         """For each part whose words were placed: how many characters of it there were."""
@@ -111,6 +120,18 @@ class StreamedUtterance(Utterance):
             if (piece := self._parts.get(part)) is not None and piece.samples:
                 heard = min(max(self.heard_samples - piece.first_sample, 0), piece.samples)
                 yield PartHeard(part=part, heard_s=heard / self.rate, made_s=piece.samples / self.rate)
+
+    @property
+    def pace(self) -> float:
+        """Characters a second, as far as this utterance tells."""
+        told = [piece for piece in self.pieces if piece.complete and len(piece.spoken.text) >= TELLING]
+        seconds = sum(piece.samples for piece in told) / self.rate
+        return sum(len(piece.spoken.text) for piece in told) / seconds if seconds else self._expected_pace
+
+    def _duration(self, piece: Piece) -> float:
+        """Seconds of a part; while it is being made, no less than its text will take."""
+        made = piece.samples / self.rate
+        return made if piece.complete else max(made, len(piece.spoken.text) / self._expected_pace)
 
     def _part(self, part: str) -> Piece:
         if (piece := self._parts.get(part)) is None:

@@ -39,7 +39,7 @@ from pipelines.responder import ExpectationKind
 from pipelines.turns.events import Cause, NoteKind
 from pipelines.turns.settings import TurnTaking
 from pipelines.vad.base import VoiceActivity
-from pipelines.vad.detector import Detection, SpeechEnded, SpeechMisfired, SpeechStarted
+from pipelines.vad.detector import Detection, SpeechEnded, SpeechMisfired, SpeechProgressed, SpeechStarted
 
 __all__ = ["CallerSide"]
 
@@ -160,6 +160,7 @@ class CallerSide:
         """What was said is the turn, whatever is still to come; where the provider detects turns, it alone knows."""
         if self._settings.ours:
             self._act(self._detection.release(self._clock.now()))
+            self._changed()
 
     def tick(self, now: float) -> None:
         """Do what is due."""
@@ -194,6 +195,8 @@ class CallerSide:
                 pass
         if self._settings.ours and not self._manual:
             self._act(self._detection.feed(detection, self._over(), self._asked()))
+        if not isinstance(detection, SpeechProgressed):
+            self._changed()
 
     def _over_at(self, started_at: float, ended_at: float, voiced_s: float, *, confirmed: bool) -> None:
         self._tell(
@@ -233,5 +236,3 @@ class CallerSide:
                     self._tell(OutputResumed())
                 case _:
                     assert_never(each)
-        if detected:
-            self._changed()

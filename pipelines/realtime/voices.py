@@ -15,7 +15,7 @@ from pipelines.clock import Clock
 from pipelines.events import Tell
 from pipelines.playout.output import AudioOutput
 from pipelines.playout.player import PlayerSettings
-from pipelines.playout.streamed import StreamedUtterance
+from pipelines.playout.streamed import CHARACTERS_PER_S, StreamedUtterance
 from pipelines.playout.utterance import UtteranceKind
 from pipelines.speaker import Heard, Speaker
 from pipelines.tts.absent import Absent
@@ -77,6 +77,8 @@ class Voices:
         self._rate = rate
         self._settled = settled
         self._sayings: dict[int, Saying] = {}
+        self._pace = CHARACTERS_PER_S
+        """Characters the model's voice speaks in a second."""
         self._speaker = Speaker(
             clock=clock,
             synthesizer=synthesizer or Absent("this call has no voice but the model's"),
@@ -150,6 +152,7 @@ class Voices:
         if (saying := self._sayings.get(number)) is not None and saying.streamed is not None:
             saying.streamed.cut_short = saying.streamed.cut_short or not whole
             saying.streamed.close()
+            self._pace = saying.streamed.pace if whole else self._pace
             self._speaker.made(number)
 
     def cut(self, number: int) -> None:
@@ -166,7 +169,7 @@ class Voices:
             saying = self._sayings[number] = Saying(
                 number=number,
                 kind="reply",
-                streamed=StreamedUtterance(number, "reply", rate=self._output.rate),
+                streamed=StreamedUtterance(number, "reply", rate=self._output.rate, pace=self._pace),
                 connection=connection,
                 resampler=Resampler(self._rate, self._output.rate),
             )
