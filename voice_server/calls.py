@@ -18,6 +18,7 @@ from pipelines.vad.rounds import Rounds
 from voice_server.clients.commands import Start
 from voice_server.conversations import Conversations
 from voice_server.ending import Ending
+from voice_server.errors import UsageError
 from voice_server.house import House
 from voice_server.leg import Leg
 from voice_server.live import LiveCall, Premises, Terms
@@ -208,9 +209,12 @@ class Calls:
             raise CallRefusedError(Refusal.TAKEN, "this conversation is in a call already; end that one first")
         if len(self._calls) >= self.limit:
             raise CallRefusedError(Refusal.BUSY, f"there are {self.limit} calls, as many as are taken; try again later")
-        if (
-            missing := self._premises.house.missing_for(terms.pipeline or self._premises.settings.pipeline)
-        ) is not None:
+        settings = self._premises.settings
+        try:
+            terms.wanted.spec(settings.agent, settings.agents)
+        except UsageError as error:
+            raise CallRefusedError(Refusal.UNABLE, str(error)) from None
+        if (missing := self._premises.house.missing_for(terms.pipeline or settings.pipeline)) is not None:
             raise CallRefusedError(Refusal.UNABLE, missing)
 
     async def _run(self, call: LiveCall) -> None:

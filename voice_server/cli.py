@@ -66,6 +66,19 @@ Talk to the agent: in a browser, by chat, or from a program over a socket. /docs
 SIGTERM or Ctrl-C lets calls end before it goes; a second one does not.
 """
 
+_WORKER = f"""\
+Be one of the workers of a LiveKit server, which LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET name: it sends
+agents into rooms, chooses among workers by how busy they are, and has a room's calls go on where they are.
+
+  {_NAME} worker                                 for every room that is opened
+  LIVEKIT_AGENT_NAME=trips {_NAME} worker        for rooms that ask for it, in a token's room configuration, or
+  lk dispatch create --agent-name trips --room lobby --metadata '{{"inputs": {{"plan": "gold"}}}}'
+
+A dispatch's metadata is a JSON object, or empty: `agent` (a name of VOICE_AGENTS), `inputs` for it, `conversation`,
+`listen_to` (an identity), `mode` and `pipeline`. A room whose agent cannot be had is told why, and closed.
+SIGTERM or Ctrl-C takes nothing new and lets calls end before it goes; a second one does not.
+"""
+
 _TOKEN = f"""\
 Print a token with which a caller joins a room of the LiveKit server that LIVEKIT_URL, LIVEKIT_API_KEY and
 LIVEKIT_API_SECRET name. It is made here; the server is not asked.
@@ -124,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_turn(commands)
     _add_serve(commands)
+    _add_worker(commands)
     _add_picture(commands)
     _add_token(commands)
     doctor = commands.add_parser(
@@ -226,6 +240,17 @@ def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
     serve.add_argument("--host", metavar="ADDRESS", help=f"address to listen on ({_default('host')})")
     serve.add_argument("--port", metavar="NUMBER", help=f"port to listen on ({_default('port')}; 0: any)")
     _add_engines(serve)
+
+
+def _add_worker(commands: argparse._SubParsersAction[_Parser]) -> None:
+    worker = commands.add_parser(
+        "worker",
+        help="take calls that a LiveKit server dispatches",
+        description=_WORKER,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    worker.set_defaults(command=_worker)
+    _add_engines(worker)
 
 
 def _add_engines(parser: argparse.ArgumentParser) -> None:
@@ -366,12 +391,23 @@ def _serve(parsed: argparse.Namespace) -> int:
 
     from voice_server.serve import run
 
-    def say(sentence: str) -> None:
-        sys.stderr.write(f"{_NAME}: {sentence}\n")
-        sys.stderr.flush()
-
-    run(settings, say)
+    run(settings, _say)
     return 0
+
+
+def _worker(parsed: argparse.Namespace) -> int:
+    settings = load_settings(**{name: getattr(parsed, name) for name in _OVERRIDES})
+    _log_to_stderr(settings)
+
+    from voice_server.livekit.worker import run
+
+    run(settings, _say)
+    return 0
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"{_NAME}: {sentence}\n")
+    sys.stderr.flush()
 
 
 def _schema(_: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ from agents.core.store import Store
 from agents.display import DisplayManager
 from agents.models.providers import create_model
 from agents.stores.keeping import Keeping, MemoryKeeper, SqlKeeper
-from voice_server.loading import make_glove
+from voice_server.loading import Wanted, load_factory, make_glove
 from voice_server.settings import MEMORY, Settings
 
 __all__ = ["Conversation", "Conversations"]
@@ -82,7 +82,7 @@ class Conversations:
         self,
         keeper: MemoryKeeper | SqlKeeper,
         model: Model,
-        make: Callable[[Model, Keeping], Glove],
+        make: Callable[[Model, Keeping, Wanted], Glove],
         thinks: Model | None = None,
     ) -> None:
         self.thinks = thinks or model
@@ -104,10 +104,13 @@ class Conversations:
         """
         model = create_model(settings.model, os.environ)
 
-        def make(model: Model, keeping: Keeping) -> Glove:
-            return make_glove(settings.agent, model, keeping).build()
+        def make(model: Model, keeping: Keeping, wanted: Wanted) -> Glove:
+            spec = wanted.spec(settings.agent, settings.agents)
+            return make_glove(spec, model, keeping, wanted.inputs).build()
 
-        trial = make(model, Keeping.in_memory())
+        trial = make(model, Keeping.in_memory(), Wanted())
+        for spec in settings.agents.values():
+            load_factory(spec)
         in_memory = settings.database == MEMORY
         keeper = MemoryKeeper(keep=REMEMBERED) if in_memory else await SqlKeeper.connect(settings.database)
         return cls(keeper, model, make, trial.model)
@@ -118,16 +121,18 @@ class Conversations:
         return self._model.name
 
     @asynccontextmanager
-    async def join(self, identifier: str | None = None) -> AsyncIterator[Conversation]:
+    async def join(self, identifier: str | None = None, wanted: Wanted | None = None) -> AsyncIterator[Conversation]:
         """Take part in a conversation; it is there for as long as somebody does, and a while longer.
 
         Args:
             identifier: which; ``None``, or one that was never heard of, begins a new one.
+            wanted: who answers, unless there is somebody already.
 
         Raises:
             StoreError: the database cannot be used.
+            UsageError: nobody of that name is there, or they cannot be had.
         """
-        conversation = self._enter(identifier or uuid.uuid4().hex)
+        conversation = self._enter(identifier or uuid.uuid4().hex, wanted or Wanted())
         try:
             if identifier is not None and conversation.present == 1:
                 await conversation.agent.recall()
@@ -182,10 +187,10 @@ class Conversations:
             await self._keeper.aclose()
             await close_model(self._model)
 
-    def _enter(self, identifier: str) -> Conversation:
+    def _enter(self, identifier: str, wanted: Wanted) -> Conversation:
         conversation = self._open.get(identifier) or self._resting.pop(identifier, None)
         if conversation is None:
-            agent = self._make(self._model, self._keeper.open(identifier))
+            agent = self._make(self._model, self._keeper.open(identifier), wanted)
             conversation = Conversation(identifier, agent)
         self._open[identifier] = conversation
         conversation.present += 1

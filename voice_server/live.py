@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, assert_never
 
 from agents.core.errors import StoreError
+from agents.core.glove import Glove
 from agents.core.progress import ProgressKind
 from pipelines.audio.frame import Frame
 from pipelines.call import Call
@@ -48,8 +50,12 @@ from voice_server.clients.stream import EventStream, Told
 from voice_server.clients.telling import Telling
 from voice_server.conversations import Conversation, Conversations
 from voice_server.ending import Ending
+from voice_server.errors import UsageError
+from voice_server.handset import Handset
 from voice_server.house import House
+from voice_server.introduction import introduction
 from voice_server.leg import Leg, LegError
+from voice_server.loading import Wanted
 from voice_server.microphone import Meter, Microphone
 from voice_server.screen import Screen
 from voice_server.settings import Settings
@@ -82,6 +88,8 @@ class Terms(Manner):
 
     conversation: str | None = None
     """What it goes on with; ``None``: a new one."""
+    wanted: Wanted = field(default_factory=Wanted)
+    """Who is to answer."""
 
 
 class LiveCall:
@@ -100,6 +108,8 @@ class LiveCall:
         stream: what its clients are told.
         hearing: set when it hears, or never will.
         ending: why it is over, or about to be.
+        over: set when it is.
+        failure: what went wrong, when it failed.
         screen: what its agent shows; ``None`` before there is an agent.
         leg: the way to its caller.
     """
@@ -112,9 +122,13 @@ class LiveCall:
         self.stream = EventStream(self.id, premises.clock.now)
         self.hearing = asyncio.Event()
         self.ending: Ending | None = None
+        self.failure: Failure | None = None
+        self.over = asyncio.Event()
         self.premises = premises
         self._speech = Speech(premises.house, premises.settings, terms)
-        self._heading = self._speech.heading(self.conversation, premises.conversations.model, since)
+        self._wanted = terms.wanted
+        heading = self._speech.heading(self.conversation, premises.conversations.model, since)
+        self._heading = replace(heading, agent=terms.wanted.agent or heading.agent)
         self._telling = Telling(self.stream.t_ms)
         self._meter = Meter(premises.clock.now, self.tell)
         self._microphone = Microphone(self._begun, self._meter)
@@ -123,6 +137,7 @@ class LiveCall:
         self._onlooker = Onlooker(self.tell)
         self.screen: Screen | None = None
         self.leg = leg(self)
+        self._handset = Handset(self, self.leg, premises.clock)
 
     # ------------------------------------------------------------------------------------------------------- its life
 
@@ -138,17 +153,32 @@ class LiveCall:
 
     async def _hold(self) -> None:
         try:
-            async with self.premises.conversations.join(self.conversation) as joined:
+            async with self.premises.conversations.join(self.conversation, self._wanted) as joined:
                 witnesses = await self._gather(joined)
                 try:
-                    with Screen(joined, self.tell) as self.screen:
+                    with Screen(joined, self.tell) as self.screen, self._lines(joined.agent):
                         await self._talk(joined, witnesses)
                 finally:
                     await witnesses.aclose(self.ending or Ending.FAILED)
         except StoreError as error:
             self._fail("store", f"the conversation cannot be kept: {error}")
+        except UsageError as error:
+            _log.warning("a call's agent cannot be had: %s", error)
+            self._fail("agent", str(error))
         except Exception as error:  # noqa: BLE001 - a task's boundary: a call that fails fails alone
             self._fail_unknown(error)
+
+    @contextmanager
+    def _lines(self, agent: Glove) -> Iterator[None]:
+        """Let the agent's tools have the call, and the agent know who called."""
+        forget = agent.add_context_provider(lambda _: introduction(self.leg.caller))
+        before, agent.line = agent.line, self._handset
+        try:
+            yield
+        finally:
+            self._handset.close()
+            agent.line = before
+            forget()
 
     async def _talk(self, joined: Conversation, witnesses: Witnesses) -> None:
         self._call = self._make(joined, witnesses)
@@ -186,6 +216,7 @@ class LiveCall:
 
         def tell(event: CallEvent) -> None:
             self._told(event)
+            self._handset.tell(event)
             witnesses.tell(event)
 
         return Call(
@@ -210,7 +241,8 @@ class LiveCall:
 
     def _fail(self, code: str, message: str) -> None:
         self.ending = Ending.FAILED
-        self.tell(Failure(code=code, message=message))
+        self.failure = Failure(code=code, message=message)
+        self.tell(self.failure)
 
     async def _close(self) -> None:
         ending = self.ending = self.ending or Ending.HUNG_UP
@@ -220,6 +252,7 @@ class LiveCall:
         self.stream.close()
         self._call = None
         self.hearing.set()
+        self.over.set()
 
     @property
     def controls(self) -> Call | None:
@@ -235,6 +268,11 @@ class LiveCall:
     def attached(self) -> bool:
         """Whether the caller is there, and not only awaited."""
         return self.leg.attached
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody speaks, and nothing waits to be said or heard."""
+        return self._microphone.idle
 
     @property
     def muted(self) -> bool:

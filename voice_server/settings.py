@@ -77,6 +77,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", populate_by_name=True)
 
     agent: str = _setting("agents.concierge:create", "who answers", unit="module:factory")
+    agents: dict[str, str] = _setting(
+        {},
+        "who else may be asked for, by name, when the agent is called into a room",
+        unit="JSON: name to module:factory",
+    )
     pipeline: PipelineKind = _setting(
         PipelineKind.CASCADE,
         "how speech becomes answers: `cascade`, by a recogniser, a language model and a synthesiser; `realtime`, by a "
@@ -184,6 +189,15 @@ class Settings(BaseSettings):
         Summons.ASKED,
         "what brings the agent into a room: being `asked`, or, told by LiveKit's webhook, that somebody has `joined`",
         unit=_either(Summons),
+    )
+    livekit_agent_name: str | None = _setting(
+        None,
+        "what rooms ask for when they want a `worker`; without one it comes into every room that is opened",
+        validation_alias="LIVEKIT_AGENT_NAME",
+        pattern=r"^[A-Za-z0-9_.-]{1,100}$",
+    )
+    worker_port: int = _setting(
+        8081, "on which a `worker` says whether it is well; 0: any that is free", ge=0, le=65_535
     )
     livekit_token_s: float = _setting(
         600.0, "how long a token opens its room; who is inside stays", unit="s", ge=1, le=86_400

@@ -5,9 +5,11 @@ Above: whoever asks it in (``rooms``, a worker). Below: nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipelines.turns.settings import TurnTaking
+from voice_server.livekit.tokens import AGENT
+from voice_server.loading import Wanted
 from voice_server.settings import PipelineKind
 
 __all__ = ["Invitation"]
@@ -26,3 +28,7 @@ class Invitation:
     """Who says where a turn of the caller ends; ``None``: as the server is set."""
     pipeline: PipelineKind | None = None
     """How speech becomes answers; ``None``: as the server is set."""
+    wanted: Wanted = field(default_factory=Wanted)
+    """Who is to answer, in a new conversation."""
+    identity: str = AGENT
+    """The agent's, in the room."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
+from agents.core.line import LineError
 from pipelines.audio.frame import HEARING_RATE
 from pipelines.clock import Timer
 from pipelines.playout.output import AudioOutput
@@ -23,7 +25,7 @@ from voice_server.ending import Ending
 from voice_server.leg import LegError, Transport
 from voice_server.live import LiveCall, Terms
 from voice_server.livekit.access import Access
-from voice_server.livekit.attendance import Attendance, Change, Deaf, Left, Linked, Listen
+from voice_server.livekit.attendance import Attendance, Change, Deaf, Left, Linked, Listen, PersonKind
 from voice_server.livekit.counter import Counter
 from voice_server.livekit.ears import Ears
 from voice_server.livekit.invitation import Invitation
@@ -31,6 +33,7 @@ from voice_server.livekit.keypad import Keypad
 from voice_server.livekit.output import QUEUE_MS, RoomOutput
 from voice_server.livekit.post import Pages, Post, Saying, Showing
 from voice_server.livekit.room import JoinError, Person, Room, Voice
+from voice_server.livekit.telephone import described, transfer
 from voice_server.livekit.tokens import agent_token
 from voice_server.livekit.transcription import Transcription
 
@@ -67,7 +70,12 @@ def join(calls: Calls, access: Access, invitation: Invitation, *, voice: AudioOu
         CallRefusedError: no calls are taken, or the conversation is in one.
     """
     return calls.hold(
-        Terms(conversation=invitation.conversation, mode=invitation.mode, pipeline=invitation.pipeline),
+        Terms(
+            conversation=invitation.conversation,
+            mode=invitation.mode,
+            pipeline=invitation.pipeline,
+            wanted=invitation.wanted,
+        ),
         partial(RoomLeg, access=access, invitation=invitation, voice=voice),
     )
 
@@ -102,6 +110,7 @@ class RoomLeg:
         self.call = call
         self.room = invitation.room
         self._access = access
+        self._identity = invitation.identity
         self._clock = call.premises.clock
         self._track = None
         if voice is None:
@@ -115,6 +124,7 @@ class RoomLeg:
         self._presence = _Presence.AWAITED
         self._entered = asyncio.Event()
         """Set when the room is joined, or never will be."""
+        self._people: dict[str, Person] = {}
         self._ready: dict[str, None] = {}
         """Whoever can be told things, in their order."""
         self._post = Post(self._greet_all)
@@ -139,6 +149,23 @@ class RoomLeg:
     def attached(self) -> bool:
         """Whether the caller is there, and hears."""
         return self._presence is _Presence.HERE
+
+    @property
+    def caller(self) -> Mapping[str, str]:
+        """What is known of the caller: LiveKit's attributes of a telephone, in plain words."""
+        person = self._people.get(self._attendance.caller or "")
+        return {} if person is None else described(person.kind, person.attributes)
+
+    async def transfer(self, to: str) -> None:
+        """Put a telephone through.
+
+        Raises:
+            LineError: the caller has none, or it did not work.
+        """
+        person = self._people.get(self._attendance.caller or "")
+        if person is None or person.kind is not PersonKind.SIP:
+            raise LineError("this caller is not on a telephone, and cannot be put through; take a message instead")
+        await transfer(self._access, self.room, person.identity, to)
 
     def begin(self) -> None:
         """The call hears: tell whoever is there, and wait for the caller if need be."""
@@ -177,7 +204,7 @@ class RoomLeg:
                     await source.aclose()
 
     async def _enter(self) -> rtc.AudioSource | None:
-        token = agent_token(self._access, room=self.room, lasts_s=TOKEN_S)
+        token = agent_token(self._access, room=self.room, lasts_s=TOKEN_S, identity=self._identity)
         await self._room.join(self._access.url, token)
         self._post.put(Showing(state=self.call.state))
         return None if self._track is None else await self._room.speak(self._track.rate, QUEUE_MS)
@@ -204,11 +231,14 @@ class RoomLeg:
 
     def came(self, person: Person) -> None:
         """Somebody is there."""
+        self._people[person.identity] = person
         self._carry_out(self._attendance.join(person.identity, person.kind))
 
     def went(self, identity: str) -> None:
         """Somebody is there no more."""
         self._ready.pop(identity, None)
+        if identity != self._attendance.caller:  # of whom something is still to be known
+            self._people.pop(identity, None)
         self._counter.forget(identity)
         self._carry_out(self._attendance.leave(identity))
 

@@ -16,6 +16,7 @@ from voice_server.livekit.access import Access
 from voice_server.livekit.invitation import Invitation
 from voice_server.livekit.leg import RoomLeg, join
 from voice_server.livekit.webhooks import Arrival, Closing, Webhooks
+from voice_server.loading import Wanted
 from voice_server.settings import PipelineKind, Settings, Summons
 
 __all__ = ["Rooms"]
@@ -60,6 +61,7 @@ class Rooms:
         *,
         mode: TurnTaking | None = None,
         pipeline: PipelineKind | None = None,
+        wanted: Wanted | None = None,
     ) -> tuple[LiveCall, bool]:
         """Have the agent in a room.
 
@@ -69,6 +71,7 @@ class Rooms:
             listen_to: the identity of whoever it talks to; ``None``: the first caller who comes.
             mode: who says where a turn of the caller ends, in a new call; ``None``: as the server is set.
             pipeline: how speech becomes answers, in a new call; ``None``: as the server is set.
+            wanted: who answers, in a new conversation.
 
         Returns:
             The call, and whether it was not there before.
@@ -90,6 +93,7 @@ class Rooms:
             listen_to=listen_to,
             mode=mode,
             pipeline=pipeline,
+            wanted=wanted or Wanted(),
         )
         return join(self._calls, access, invitation), True
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from enum import StrEnum
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from livekit.api import LiveKitAPI
     from livekit.protocol.models import ParticipantInfo
 
-__all__ = ["Trouble", "TroubleError", "check_room", "find_conversation", "identify"]
+__all__ = ["Trouble", "TroubleError", "check_room", "close_room", "find_conversation", "identify"]
 
 ANSWER_S = 5.0
 """Seconds the server may take: far away it answers within one, and somebody waits for us."""
@@ -85,6 +85,29 @@ async def find_conversation(access: Access, room: str, identity: str | None) -> 
         callers = sorted(await _callers(server, room), key=lambda caller: caller.joined_at_ms)
     named = (conversation_of(caller) for caller in callers if identity in (None, caller.identity))
     return next(filter(None, named), None)
+
+
+async def close_room(access: Access, room: str, topic: str, parting: Sequence[str]) -> None:
+    """Close a room: tell whoever is there why, and let them go.
+
+    Args:
+        access: to the server.
+        room: which; one that is not there is closed already.
+        topic: of what is told.
+        parting: what is told, a packet each.
+
+    Raises:
+        TroubleError: the server cannot be asked.
+    """
+    from livekit.api import DeleteRoomRequest, SendDataRequest
+    from livekit.protocol.models import DataPacket
+
+    async with _asking(access) as server:
+        for packet in parting:
+            await server.room.send_data(
+                SendDataRequest(room=room, topic=topic, data=packet.encode(), kind=DataPacket.RELIABLE)
+            )
+        await server.room.delete_room(DeleteRoomRequest(room=room))
 
 
 async def _callers(server: LiveKitAPI, room: str) -> list[ParticipantInfo]:

@@ -8,13 +8,14 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from pipelines.turns.settings import TurnTaking
 from voice_server.calls import CallRefusedError, Refusal
 from voice_server.livekit.access import NotConfiguredError
 from voice_server.livekit.server import Trouble, TroubleError, find_conversation
 from voice_server.livekit.ticket import NAME
+from voice_server.loading import Wanted
 from voice_server.routes.body import bounded
 from voice_server.routes.problem import Refused, refusals
 from voice_server.service import RETRY_AFTER_S, Shared
@@ -50,6 +51,12 @@ class RoomWish(BaseModel):
         default=None,
         description="whether a recogniser, a language model and a voice answer, or a speech-to-speech model; none: as "
         "the server is set",
+    )
+    agent: str | None = Field(
+        default=None, max_length=100, description="who answers, by a name of `VOICE_AGENTS`; none: the server's own"
+    )
+    inputs: dict[str, JsonValue] = Field(
+        default_factory=dict, max_length=100, description="what that agent is told beforehand"
     )
 
 
@@ -88,7 +95,12 @@ async def join_room(
         if wish.conversation is None and service.rooms.find(room) is not None:
             brought = None  # whoever came later does not change what goes on there
         call, new = service.rooms.invite(
-            room, wish.conversation or brought, wish.listen_to, mode=wish.mode, pipeline=wish.pipeline
+            room,
+            wish.conversation or brought,
+            wish.listen_to,
+            mode=wish.mode,
+            pipeline=wish.pipeline,
+            wanted=Wanted(agent=wish.agent, inputs=wish.inputs),
         )
     if not new:
         response.status_code = HTTPStatus.OK

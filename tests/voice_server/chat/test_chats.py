@@ -32,7 +32,7 @@ class Lounge:
 
     def __init__(self, clock: VirtualClock, make: Callable[[], Glove], group: asyncio.TaskGroup) -> None:
         self.conversations = Conversations(
-            MemoryKeeper(keep=100), ScriptedModel(), lambda _, kept: make().rebuild(kept.store)
+            MemoryKeeper(keep=100), ScriptedModel(), lambda _model, kept, _wanted: make().rebuild(kept.store)
         )
         self.chats = Chats(load_settings(model="offline"), self.conversations, clock, group)
         self.clock = clock
