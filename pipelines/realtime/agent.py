@@ -55,6 +55,9 @@ from pipelines.vad.base import VoiceActivity
 
 __all__ = ["RealtimePipeline"]
 
+STILL_SOUNDS_S = 3.0
+"""Seconds a new session waits for what is still being said, so that it can be told what was heard of it."""
+
 TOOLS_LIMIT_S = 60.0
 """Seconds a closing call waits for tools that may not be stopped: longer than any payment takes."""
 
@@ -301,8 +304,8 @@ class RealtimePipeline:
         self._caller.aclose()
         if self._timer is not None:
             self._timer.cancel()
-        self._voices.stop()
         self._do(self._machine.closed())
+        self._voices.stop()
         await self._connection.aclose()
         await self._briefing.aclose()
         await self._scribe.aclose()
@@ -316,6 +319,7 @@ class RealtimePipeline:
 
     async def setup(self, resume: str | None) -> SessionSetup:
         """Say what a new session begins with."""
+        await self._voices.silence(STILL_SOUNDS_S)
         await self._scribe.settled()
         return await self._briefing.setup(resume)
 

@@ -144,7 +144,7 @@ class Chronicle:
                     reply.calls.append(call)
             case ReplyEnded():
                 if (reply := self._replies.get(event.reply)) is not None and reply.stage is _Stage.OPEN:
-                    void = event.outcome is ReplyOutcome.CANCELLED
+                    void = event.outcome in (ReplyOutcome.CANCELLED, ReplyOutcome.FAILED)
                     reply.stage = _Stage.VOID if void else _Stage.WHOLE
             case _:
                 pass

@@ -149,7 +149,7 @@ class RealtimeMachine:
     @property
     def owed(self) -> bool:
         """Whether the caller waits for a word of the model's: it has not begun, or is not done."""
-        return self._awaiting is not None or self.making
+        return self._awaiting is not None or self.making or self._failed_at is not None
 
     @property
     def turn(self) -> int | None:
@@ -250,7 +250,7 @@ class RealtimeMachine:
     def closed(self) -> list[MachineAction]:
         """The call ends."""
         for answer in (self._awaiting, self._answer):
-            if answer is not None and answer.phase is not Phase.MADE and not answer.lent:
+            if answer is not None and answer.phase is not Phase.MADE:
                 self._finish(answer, whole=False)
         self._awaiting = None
         return self._take()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pipelines.audio.frame import Samples
@@ -77,6 +78,8 @@ class Voices:
         self._rate = rate
         self._settled = settled
         self._sayings: dict[int, Saying] = {}
+        self._silent = asyncio.Event()
+        self._silent.set()
         self._pace = CHARACTERS_PER_S
         """Characters the model's voice speaks in a second."""
         self._speaker = Speaker(
@@ -110,6 +113,12 @@ class Voices:
         """What is said by our own voice."""
         return tuple(saying.number for saying in self._sayings.values() if saying.streamed is None)
 
+    async def silence(self, limit_s: float) -> None:
+        """Wait until nothing is being said, so long at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._silent.wait()
+
     def can_say(self, text: str) -> bool:
         """Whether our own voice can say it."""
         return self._has_voice or text in self._phrases
@@ -117,6 +126,7 @@ class Voices:
     def say(self, number: int, kind: UtteranceKind, text: str) -> None:
         """Say something with our own voice."""
         saying = self._sayings[number] = Saying(number=number, kind=kind)
+        self._silent.clear()
         saying.settled = self._speaker.begin(number, kind)
         self._speaker.say(number, text)
 
@@ -126,6 +136,7 @@ class Voices:
         assert saying.streamed is not None
         saying.kind = saying.streamed.kind = kind
         saying.turn = turn
+        self._silent.clear()
         saying.settled = self._speaker.lend(saying.streamed, turn=turn)
 
     def sound(self, number: int, part: str, samples: Samples) -> None:
@@ -187,3 +198,5 @@ class Voices:
         saying = self._sayings.pop(event.utterance, None)
         if saying is not None and saying.settled is not None:
             self._settled(saying, saying.settled.result())
+        if not self._speaker.busy:
+            self._silent.set()

@@ -72,6 +72,10 @@ def test_words_that_never_come_do_not_hold_the_conversation() -> None:
 def test_results_go_before_the_context_and_the_turn_is_one_utterance() -> None:
     noted: list[str] = []
 
+    def book(*_: Any) -> str:
+        noted.append("a trip")
+        return "done"
+
     async def tale(line: RealtimeLine) -> None:
         line.glove.add_context_provider(lambda _: f"Booked: {len(noted)}.")
         line.turn("Book it.", "c1")
@@ -80,7 +84,7 @@ def test_results_go_before_the_context_and_the_turn_is_one_utterance() -> None:
         line.answer("It is booked.", words(3, first=5))
         await line.wait(2.0)
 
-    line = hold(tale, tools=(tool("book", lambda *_: noted.append("x") or "done"),))
+    line = hold(tale, tools=(tool("book", book),))
     ((results, snapshot, respond),) = line.session.of("answer")
     assert [result.call_id for result in results] == ["k1", "k2"]
     assert json.loads(results[0].output) == {"status": "success", "data": "done", "message": None}
