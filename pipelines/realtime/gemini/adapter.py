@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakSet
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
@@ -87,6 +88,7 @@ class GeminiLive:
         self._options = options or GeminiOptions()
         self._connect_timeout_s = connect_timeout_s
         self._clock = clock or RealClock()
+        self._sessions: WeakSet[GeminiSession] = WeakSet()
         # It takes over a second, for the SDK: here, at start-up, and not in the middle of a call.
         version = api_version or API_VERSIONS[0]
         self._client = make_client(api_key, base_url=base_url, api_version=version, ssl=ssl)
@@ -97,10 +99,14 @@ class GeminiLive:
     async def open(self, setup: SessionSetup) -> GeminiSession:
         """Connect, send the setup and wait until it is accepted. A session that cannot be resumed is begun anew.
 
+        Gemini resumes no session whose connection is open: if it is one of ours, it ends first.
+
         Raises:
             RealtimeError: Gemini cannot be reached, or refuses us.
         """
         if setup.resume is not None:
+            for session in [each for each in self._sessions if each.handle == setup.resume]:
+                await session.give_way()
             try:
                 return await self._open(setup, handle=setup.resume)
             except RealtimeError as exc:
@@ -134,6 +140,7 @@ class GeminiLive:
         connection = await self._connect(stack, config)
         protocol = GeminiProtocol(setup, self._options, self._family, resumed=handle is not None)
         session = GeminiSession(connection, stack, protocol, self._clock)
+        self._sessions.add(session)
         await session.flush()
         return session
 
@@ -246,6 +253,12 @@ class GeminiSession:
         """Close the connection; ``events`` tells the end."""
         self._closing = True
         await self._close()
+
+    async def give_way(self) -> None:
+        """End at once, as far as is told, and close the connection: another one takes over."""
+        self._protocol.close(None, "", expected=True)
+        self._wake()
+        await self.aclose()
 
     async def flush(self) -> None:
         """Send what is to be sent, in order, whoever comes first."""

@@ -50,9 +50,9 @@ __all__ = ["GeminiProtocol"]
 CALLS_KEPT = 1_024
 """Call ids that are remembered, so that none is told twice."""
 
-UPDATE_S = 30.0
-"""Within how many seconds another connection is wanted when instructions or tools have changed: they cannot change in
-one. Nothing happens when it is not opened."""
+UPDATE_S = 600.0
+"""Within how many seconds another connection is wanted when instructions or tools have changed, which they cannot in
+one: when it is quiet, and not in the middle of something, for nothing happens when it is not opened."""
 
 
 class GeminiProtocol:

@@ -290,11 +290,21 @@ async def test_a_session_that_cannot_be_resumed_is_begun_anew() -> None:
         assert service.session.conversation.items == [Words(role="user", text="My name is Laura.")]
 
 
-async def test_resuming_beside_the_open_connection_is_refused_but_worth_another_try() -> None:
+async def test_a_session_gives_way_to_the_one_that_resumes_it() -> None:
+    async with GeminiService(ScriptedMind()) as service:
+        adapter = live(service)
+        async with talking(adapter) as call:
+            again = SessionSetup(instructions="Be kind.", resume=await handle_of(call))
+            async with talking(adapter, again) as next_call:
+                assert next_call.of(SessionOpened) == [SessionOpened(resumed=True)]
+                assert (await call.until(SessionEnded)).expected
+
+
+async def test_resuming_beside_a_connection_of_others_is_refused_but_worth_another_try() -> None:
     async with GeminiService(ScriptedMind()) as service, talking(live(service)) as call:
-        await handle_of(call)
+        handle = await handle_of(call)
         with pytest.raises(RealtimeError, match=r"\(1011\)") as failure:
-            await live(service).open(SessionSetup(instructions="", resume=call.session.handle))
+            await live(service).open(SessionSetup(instructions="", resume=handle))
     assert failure.value.retry
 
 
