@@ -121,7 +121,7 @@ class Connection:
         self._renewal = Renewal(settings)
         self._numbers = 0
         self._link: _Link | None = None
-        self._next: asyncio.Task[_Link] | None = None
+        self._next: asyncio.Task[_Link | RealtimeError] | None = None
         """A session being opened to take over."""
         self._news = asyncio.Event()
         self._timer: Timer | None = None
@@ -182,46 +182,60 @@ class Connection:
         while link.ended is None:
             self._news.clear()
             await self._send_all(link)
-            if (successor := self._successor(link)) is not None:
+            if link.session.handle is not None and self._due:
+                break  # It is given up before it is gone on with: a provider resumes nothing that still lasts.
+            if (successor := self._successor()) is not None:
                 self._let_go()
                 await self._close(link)
                 return successor
             self._arm()
             await self._news.wait()
+        handle = link.session.handle
         self._let_go()
         await self._close(link)
-        if not link.ended.retry:
+        if link.ended is not None and not link.ended.retry and not link.ended.expected:
             raise RealtimeError(f"{self._adapter.name} ended the session: {_why(link.ended)}", retry=False)
         if self._next is not None:
             coming, self._next = self._next, None
-            with suppress(RealtimeError):
-                return await coming
-        return await self._persist(link.session.handle)
+            if isinstance(came := await coming, _Link):
+                return came
+        return await self._persist(handle)
 
     def _let_go(self) -> None:
         self._link = None
         self._outbox.broke()
         self._correspondent.down()
 
-    def _successor(self, link: _Link) -> _Link | None:
+    @property
+    def _due(self) -> bool:
+        """Whether another session is to take over now."""
+        return self._renewal.due(self._clock.now(), busy=not self._correspondent.quiet)
+
+    def _successor(self) -> _Link | None:
         """Have a session opened to take over, when it is time; give it when it is there and nothing is cut by it."""
-        now = self._clock.now()
-        quiet = self._correspondent.quiet
         if self._next is None:
-            if self._renewal.due(now, busy=not quiet):
-                self._next = self._group.create_task(self._open(link.session.handle), name="realtime renewal")
+            if self._due:
+                self._next = self._group.create_task(self._try(), name="realtime renewal")
                 self._next.add_done_callback(lambda _: self._news.set())
             return None
         if not self._next.done():
             return None
-        if self._next.cancelled() or isinstance(self._next.exception(), RealtimeError):
+        successor = self._next.result()
+        if isinstance(successor, RealtimeError):
             self._next = None
-            self._renewal.failed(now)
+            self._renewal.failed(self._clock.now())
             return None
-        if not self._renewal.due(now, busy=not quiet):
+        if not self._due:
             return None
-        successor, self._next = self._next.result(), None
+        self._next = None
         return successor
+
+    async def _try(self) -> _Link | RealtimeError:
+        """Open a session; a failure is no reason for the call to end."""
+        try:
+            return await self._open(None)
+        except RealtimeError as error:
+            return error
 
     async def _persist(self, resume: str | None) -> _Link:
         """Open a session, again and again for a while.

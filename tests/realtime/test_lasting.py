@@ -147,11 +147,24 @@ def test_a_session_is_renewed_in_mid_sentence_when_it_cannot_wait() -> None:
     hold(tale)
 
 
+def test_a_renewal_that_fails_is_tried_again_and_harms_nobody() -> None:
+    async def tale(line: RealtimeLine) -> None:
+        line.provider.refusals.append(RealtimeError("down"))
+        line.session.tell(SessionExpiring(in_s=60.0))
+        await line.wait(2.0)
+        assert len(line.provider.sessions) == 1 and not line.session.closed
+        await line.wait(8.0)
+        assert len(line.provider.sessions) == 2
+
+    hold(tale)
+
+
 def test_an_expiring_session_is_resumed_by_its_handle() -> None:
     async def tale(line: RealtimeLine) -> None:
         line.session.tell(SessionExpiring(in_s=60.0))
         await line.wait(1.0)
         assert line.session.setup.resume == "h-1"
+        assert line.provider.sessions[0].closed, "a provider resumes nothing that still lasts"
 
     hold(tale, provider=lambda clock: ScriptedProvider(clock, handle="h-1"))
 
@@ -247,15 +260,19 @@ def test_a_renewal_waits_for_a_quiet_moment_while_it_can() -> None:
 
 def test_a_gap_is_told_once() -> None:
     gap = Gap(Lasting(apologise_after_s=2.0))
-    assert gap.deadline is None and not gap.tick(10.0)
+    told = []
     gap.down(10.0)
     gap.down(11.0)
-    assert gap.deadline == 12.0 and not gap.tick(11.9) and gap.tick(12.0) and not gap.tick(13.0)
+    told += [at for at in (11.9, 12.0, 13.0) if gap.tick(at)]
     gap.down(14.0)
-    assert gap.deadline is None, "it is still the same gap"
+    told += [at for at in (16.0, 17.0) if gap.tick(at)]
     gap.up()
+    told += [at for at in (18.0,) if gap.tick(at)]
     gap.down(20.0)
-    assert gap.tick(22.0)
+    assert gap.deadline == 22.0
+    told += [at for at in (21.9, 22.0, 23.0) if gap.tick(at)]
+    assert told == [12.0, 22.0]
+    assert gap.deadline is None
 
 
 def test_the_outbox_makes_of_what_it_holds_what_it_is_to_the_next_session() -> None:
