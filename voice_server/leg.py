@@ -5,6 +5,7 @@ Above: :class:`~voice_server.live.LiveCall` has one for as long as it lasts. Bel
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Protocol
 
@@ -57,6 +58,19 @@ class Leg(Protocol):
     @property
     def attached(self) -> bool:
         """Whether the caller is there, and not only awaited."""
+        ...
+
+    @property
+    def caller(self) -> Mapping[str, str]:
+        """What is known of the caller's end, as :class:`~agents.core.line.Line` has it."""
+        ...
+
+    async def transfer(self, to: str) -> None:
+        """Put the caller through to somebody else; then they are gone.
+
+        Raises:
+            LineError: it cannot be done, and what can.
+        """
         ...
 
     def begin(self) -> None:

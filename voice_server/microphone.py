@@ -54,11 +54,12 @@ class Microphone:
         self._begun = begun
         self._meter = meter
         self._hear: Callable[[Frame], None] | None = None
+        self._idle: Callable[[], bool] = lambda: False
         self._over = asyncio.Event()
 
     async def run(self, hear: Callable[[Frame], None], idle: Callable[[], bool]) -> None:
         """Pass on frames until the caller hangs up."""
-        self._hear = hear
+        self._hear, self._idle = hear, idle
         try:
             self._begun()
             await self._over.wait()
@@ -70,6 +71,11 @@ class Microphone:
         if self._hear is not None:
             self._meter.hear(frame)
             self._hear(frame)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody speaks, and nothing waits to be said or heard; before the call begins it does."""
+        return self._idle()
 
     def hang_up(self) -> None:
         """End the call. Idempotent."""

@@ -16,6 +16,7 @@ from agents.core.expectation import ExpectedAnswer
 from agents.core.floor import Floor
 from agents.core.host import Host
 from agents.core.inbox import INBOX_TOOL, inbox_tool
+from agents.core.line import Line
 from agents.core.messages import Message, Usage
 from agents.core.model import Model
 from agents.core.opening import LateResults, Opening, Said, Words, keep_late
@@ -62,6 +63,7 @@ class Glove(Host):
 
     Attributes:
         conversation: the store, as this glove writes to it; :meth:`rebuild` changes it.
+        line: the call it is in, when it is in one; set by whoever holds the call.
         expectation: what the latest reply asked for; ``None`` when nothing in particular.
         permissions: who may do what.
         compaction_wanted: whether there will be a compaction at the next opportunity.
@@ -95,6 +97,7 @@ class Glove(Host):
         self.compaction = compaction
         self.compaction_wanted = False
         self.new_id = new_id
+        self.line: Line | None = None
         self.expectation: ExpectedAnswer | None = None
         self.permissions = Permissions()
         self.floor = Floor()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from agents.core.abort import AbortSignal
 from agents.core.expectation import AnswerKind, ExpectedAnswer
+from agents.core.line import Line
 from agents.display import DisplayManager, DisplayStrategy
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class ToolContext:
         """The screen there is now; ``None`` when nobody has one."""
         display = self.glove.display
         return None if display is None else ToolDisplay(display, self)
+
+    @property
+    def line(self) -> Line | None:
+        """The call there is now; ``None`` in a chat."""
+        return self.glove.line
 
     def waiting(self) -> AbstractAsyncContextManager[None]:
         """Wait inside for somebody else: a person, a machine far away. No work is done here, so none is accounted for.

@@ -5,6 +5,9 @@ Above: ``calls`` attaches lines to it. Below: a :class:`~voice_server.live.LiveC
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from agents.core.line import LineError
 from pipelines.audio.frame import Frame
 from voice_server.clients.commands import Command, Played, Start
 from voice_server.clients.events import ClientEvent, PlayoutOrdered
@@ -46,6 +49,19 @@ class SocketLeg:
     def attached(self) -> bool:
         """Whether a client is connected."""
         return self._line is not None
+
+    @property
+    def caller(self) -> Mapping[str, str]:
+        """What is known of the client: nothing but how it comes."""
+        return {"kind": self.transport.value}
+
+    async def transfer(self, to: str) -> None:
+        """Refuse: there is no telephone.
+
+        Raises:
+            LineError: always.
+        """
+        raise LineError("this caller is not on a telephone, and cannot be put through; take a message instead")
 
     def begin(self) -> None:
         """The call hears from now on: whoever waits for that finds out by themselves."""
