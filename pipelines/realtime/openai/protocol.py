@@ -174,6 +174,8 @@ class OpenAIProtocol:
             if code == _ACTIVE:
                 return
         self._last_words = words
+        if code == "session_expired":
+            return  # The close that follows tells it.
         if intent == "setup":
             retry = wire.text(message, "error", "type") == "server_error"
             self.refusal = hopeless(code, words) or Refusal(reason=words, retry=retry)

@@ -341,6 +341,15 @@ def test_complaints_that_mean_nothing_are_swallowed(event_id: str | None, code: 
     assert (desk.events(), desk.sent(), desk.protocol.refusal) == ([], [], None)
 
 
+def test_an_expiry_is_told_once_by_the_end_of_the_session() -> None:
+    desk = Desk()
+    desk.refuse(None, "session_expired", "Your session hit the maximum duration.")
+    desk.protocol.close(1001, "", expected=False)
+    (ended,) = desk.events()
+    assert isinstance(ended, SessionEnded) and ended.retry
+    assert ended.reason == "Your session hit the maximum duration."
+
+
 def test_other_complaints_are_passed_on_in_the_provider_s_words_without_a_key() -> None:
     desk = Desk()
     desk.refuse("item-3", "invalid_value", "Bad\nitem, says sk-proj-abcDEF123456. " + "x" * 400)

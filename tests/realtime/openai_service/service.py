@@ -38,6 +38,7 @@ class OpenAIService:
 
     Attributes:
         sessions: all that were opened, in order.
+        overloaded: whether whoever wants to come in is told to come later.
         late_transcripts: whether transcripts are held back until a session is told to release them.
         failures: what the mind raised.
     """
@@ -47,6 +48,7 @@ class OpenAIService:
         self.voice_model: VoiceModel = voice_model or EnergyModel()
         self.pace = pace
         self.sessions: list[Session] = []
+        self.overloaded = False
         self.late_transcripts = False
         self.failures: list[BaseException] = []
         self.opened = asyncio.Event()
@@ -118,6 +120,8 @@ class OpenAIService:
         target = urlsplit(socket.request.path)
         if target.path != "/v1/realtime":
             return socket.reject(404, {"error": {"message": "Unknown request URL.", "code": "unknown_url"}})
+        if self.overloaded:
+            return socket.reject(503, {"error": {"message": "The engine is currently overloaded.", "code": None}})
         offered = [part.strip() for part in socket.request.headers.get("Sec-WebSocket-Protocol", "").split(",")]
         keys = [part.removeprefix("openai-insecure-api-key.") for part in offered if part.startswith("openai-insecure")]
         authorization = socket.request.headers.get("Authorization", "")
