@@ -172,8 +172,7 @@ class GeminiProtocol:
             self._told.append(Interrupted(reply=self._reply))
             self._end(ReplyOutcome.CANCELLED, now)
         if (heard := content.input_transcription) is not None and (heard.text or heard.finished):
-            self._floor.hear(now)
-            self._told.extend(self._caller.add(heard.text or "", finished=heard.finished is True))
+            self._read_words(heard.text or "", now, finished=heard.finished is True)
         for part in (content.model_turn and content.model_turn.parts) or []:
             if (sound := part.inline_data) is not None and sound.data and (sound.mime_type or "").startswith("audio/"):
                 self._read_sound(sound.data)
@@ -186,6 +185,12 @@ class GeminiProtocol:
         if content.turn_complete and not _in_progress(content) and self._floor.complete(now):
             self._told.extend(self._caller.end())
 
+    def _read_words(self, text: str, now: float, *, finished: bool) -> None:
+        # While it waits for results nobody has spoken without an interruption: what comes is late, and was settled.
+        if self._floor.turn is not Turn.CALLS:
+            self._floor.hear(now)
+            self._told.extend(self._caller.add(text, finished=finished))
+
     def _read_sound(self, data: bytes) -> None:
         samples = np.frombuffer(data, "<i2", count=len(data) // 2).astype(np.int16, copy=False)
         if len(samples) and (reply := self._replying()) is not None:
@@ -197,6 +202,8 @@ class GeminiProtocol:
         for call in calls:
             if not call.id or not call.name or call.id in self._calls or (reply := self._replying()) is None:
                 continue
+            # A tool is run for what the caller said, and must not wait for the end of the turn to know it.
+            self._told.extend(self._caller.settle())
             self._calls[call.id] = None
             self.intents.called(call.id, call.name)
             arguments = json.dumps(call.args or {})

@@ -32,6 +32,10 @@ class CallerTranscript:
         self._text = f"{self._text}{fragment}".lstrip()
         return self.end() if finished else [self._words(final=False)]
 
+    def settle(self) -> list[CallerWords]:
+        """Take what there is of an utterance for all of it, if there is something."""
+        return self.end() if self._text else []
+
     def end(self) -> list[CallerWords]:
         """Note that nothing more of an utterance comes, if one is open."""
         if self._text is None:

@@ -152,6 +152,27 @@ def test_a_call_ends_its_reply_and_is_told_once() -> None:
     assert isinstance(told[-1], ReplyEnded) and told[-1].reply == "reply-1"
 
 
+def test_what_a_tool_is_called_for_is_final_before_it_is_called() -> None:
+    desk = Desk()
+    desk.heard("Book it.")
+    desk.call("c-1")
+    desk.heard(" Late.")
+    kinds = desk.kinds()
+    assert kinds.index("CallerWords caller-1!") < kinds.index("ToolCalled reply-1")
+    assert not [kind for kind in kinds if "caller-2" in kind]
+
+
+def test_a_tool_that_is_called_before_a_word_is_written_does_not_lose_the_words() -> None:
+    desk = Desk()
+    desk.call("c-1")
+    desk.answer("c-1")
+    desk.heard("Book it.")
+    desk.speak()
+    desk.end()
+    words = [event for event in desk.events() if isinstance(event, CallerWords)]
+    assert [(each.item, each.text) for each in words if each.final] == [("caller-1", "Book it.")]
+
+
 def test_results_carry_the_name_and_with_the_last_the_context() -> None:
     desk = Desk()
     desk.call("c-1", "c-2")
