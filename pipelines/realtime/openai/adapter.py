@@ -6,6 +6,7 @@ Above: ``pipelines.realtime.agent`` opens sessions. Below: ``protocol``, and the
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -50,6 +51,11 @@ WRITE_BYTES = 256 * 1024
 
 MESSAGE_BYTES = 16 * 1024 * 1024
 """The longest message that is taken: the size of the longest that OpenAI takes."""
+
+
+_logger = logging.getLogger(f"{__name__}.connection")
+_logger.setLevel(logging.INFO)
+"""What `websockets` logs in detail holds the key, and what was said."""
 
 
 class OpenAIRealtime:
@@ -108,6 +114,7 @@ class OpenAIRealtime:
             "close_timeout": CLOSE_S,
             "ping_interval": ALIVE_S,
             "ping_timeout": ALIVE_S,
+            "logger": _logger,
         }
         try:
             async with asyncio.timeout(self._connect_timeout_s):
@@ -252,8 +259,8 @@ class OpenAISession:
             await self._close()
 
     def _wake(self) -> None:
-        """Have ``events`` look: there may be something to tell. To be cancelled while receiving loses nothing."""
-        if self._waiting is not None and not self._waiting.expired():
+        """Have ``events`` look, if there is something to tell. To be cancelled while receiving loses nothing."""
+        if self._protocol.telling and self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
     async def _close(self) -> None:

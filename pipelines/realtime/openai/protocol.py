@@ -148,6 +148,11 @@ class OpenAIProtocol:
         reason = "" if expected else why.reason
         self._told.append(SessionEnded(expected=expected, code=code, reason=reason, retry=retry))
 
+    @property
+    def telling(self) -> bool:
+        """Whether there is an event to take."""
+        return bool(self._told)
+
     def take_event(self) -> ProviderEvent | None:
         """Take the next event."""
         return self._told.popleft() if self._told else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import subprocess
 import sys
@@ -297,6 +298,16 @@ async def test_a_provider_that_does_not_answer_is_given_up() -> None:
         with pytest.raises(RealtimeError, match=r"did not answer within 0\.2 s") as late:
             await adapter.open(SETUP)
     assert late.value.retry
+
+
+async def test_no_log_holds_the_key_or_what_was_said(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    mind = ScriptedMind(answers=[["The secret answer."]])
+    async with OpenAIService(mind) as service, talking(connect(service)) as talk:
+        await talk.session.inject("My number is 4711.", role="caller", respond=True)
+        await talk.until(ReplyEnded)
+    ours = [record.getMessage() for record in caplog.records if "server" not in record.name]
+    assert not [line for line in ours if KEY in line or "4711" in line or "secret answer" in line]
 
 
 @pytest.mark.realtime
