@@ -134,7 +134,7 @@ async def test_rooms_are_answered_refused_with_a_reason_and_drained(
         assert (ready["agent"], ready["conversation"]) == ("greeter", "ann-7")
 
         # Nobody can be had: the room is told why, and closed; the worker stays well.
-        refusals = {
+        refusals: dict[str, str | dict[str, Any]] = {
             "its factory raised RuntimeError": {"agent": "broken"},
             "there is no agent 'unheard-of'; those that may be asked for are: broken, greeter": {"agent": "unheard-of"},
             "name: Field required": {"agent": "greeter"},

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from voice_server.routes.problem import refusals
 from voice_server.service import Front
+from voice_server.settings import PipelineKind
 
 __all__ = ["router"]
 
@@ -31,6 +32,7 @@ class Ready(BaseModel):
     calls: int = Field(description="how many there are")
     limit: int = Field(description="how many there may be")
     rooms: bool = Field(description="whether they can also be held in LiveKit's rooms")
+    pipelines: list[PipelineKind] = Field(description="on which they can be held; the server's own is the first")
 
 
 @router.get("/health", operation_id="health", summary="Whether the process lives")
@@ -49,4 +51,11 @@ async def ready(request: Request) -> Ready:
     """Answer 503, with the reason, while the engines load and when the server is going away."""
     front: Front = request.app.state.front
     service = front.service
-    return Ready(calls=len(service.calls), limit=service.calls.limit, rooms=service.settings.livekit_url is not None)
+    own = service.settings.pipeline
+    possible = [kind for kind in PipelineKind if service.house.missing_for(kind) is None]
+    return Ready(
+        calls=len(service.calls),
+        limit=service.calls.limit,
+        rooms=service.settings.livekit_url is not None,
+        pipelines=sorted(possible, key=lambda kind: kind is not own),
+    )

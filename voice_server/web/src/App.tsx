@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 
 import type { MicrophoneChoice } from "./audio/microphone";
+import { offer, type Pipeline } from "./call/admission";
 import { Composer } from "./components/Composer";
 import { CallControls, StartControls, type Mode } from "./components/Controls";
 import { Confirmation, Form, wantsConfirmation } from "./components/Form";
@@ -23,6 +24,8 @@ export function App() {
   const { client, call } = useCall();
   const { microphones, choice, choose, refresh } = useMicrophones();
   const [mode, setMode] = useState<Mode>("automatic");
+  const [pipelines, setPipelines] = useState<readonly Pipeline[]>([]);
+  const [pipeline, setPipeline] = useState<Pipeline>();
   const { phase, ending, view } = call;
   const composer = useRef<HTMLInputElement>(null);
   const [changing, setChanging] = useState(false);
@@ -31,12 +34,15 @@ export function App() {
   const inCall = phase === "live" || phase === "reconnecting" || phase === "closing";
 
   useEffect(() => {
+    void offer().then((can) => setPipelines(can.pipelines));
+  }, []);
+  useEffect(() => {
     if (phase === "live") refresh();
   }, [phase, refresh]);
 
   const start = (goOn: boolean, key = sessionStorage.getItem(KEY)) => {
     const conversation = goOn ? call.conversation : null;
-    void client.start({ key, conversation, mode, muted: mode === "manual" }, choice);
+    void client.start({ key, conversation, mode, pipeline, muted: mode === "manual" }, choice);
   };
   const chooseMicrophone = (changes: Partial<MicrophoneChoice>) => void client.listen(choose(changes));
   const useKey = (key: string) => {
@@ -73,6 +79,9 @@ export function App() {
               <StartControls
                 mode={mode}
                 onMode={setMode}
+                pipelines={pipelines}
+                pipeline={pipeline}
+                onPipeline={setPipeline}
                 resumable={call.conversation !== null}
                 busy={phase === "connecting"}
                 focus={ending !== null}

@@ -1,7 +1,7 @@
 /** What a page of one's own is made of; `App.tsx` is one example. */
 
 export { USUAL, MicrophoneError, type MicrophoneChoice } from "./audio/microphone";
-export { admit, hasRooms, RefusedError, type Admission } from "./call/admission";
+export { admit, offer, RefusedError, type Admission, type Offer, type Pipeline } from "./call/admission";
 export type { Carrier, CarrierListener, Course } from "./call/carrier";
 export { QUIET, VoiceClient, type CallSnapshot } from "./call/client";
 export { PushToTalk } from "./call/pushToTalk";

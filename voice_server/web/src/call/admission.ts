@@ -19,28 +19,40 @@ export class RefusedError extends Error {
 }
 
 /** Get into a room of one's own, and the agent with us. @throws RefusedError */
-export async function admit({ key, conversation, mode }: Opening): Promise<Admission> {
+export async function admit({ key, conversation, mode, pipeline }: Opening): Promise<Admission> {
   const wish = conversation ? { participant_attributes: { "glove.conversation": conversation } } : {};
   const ticket = await post<Ticket>("api/token", wish, key);
   await post(
     `api/rooms/${encodeURIComponent(ticket.room_name)}/calls`,
-    { conversation: ticket.conversation, listen_to: ticket.participant_identity, ...(mode ? { mode } : {}) },
+    { conversation: ticket.conversation, listen_to: ticket.participant_identity, mode, pipeline },
     key,
   );
   return { url: ticket.server_url, token: ticket.participant_token, conversation: ticket.conversation };
 }
 
+export type Pipeline = "cascade" | "realtime";
+
+export interface Offer {
+  /** Whether calls are held in LiveKit's rooms. */
+  rooms: boolean;
+  /** How speech can become answers; the usual way first. */
+  pipelines: Pipeline[];
+}
+
+const NO_OFFER: Offer = { rooms: false, pipelines: [] };
+
 /** Milliseconds: a server that takes longer has more to tell on its socket. */
 const ANSWERED_WITHIN = 2_000;
 
-/** Whether the server this page comes from holds calls in rooms. */
-export async function hasRooms(): Promise<boolean> {
+/** What the server this page comes from can do; nothing of it, when it does not say. */
+export async function offer(): Promise<Offer> {
   try {
     const answer = await fetch(new URL("ready", document.baseURI), { signal: AbortSignal.timeout(ANSWERED_WITHIN) });
-    return answer.ok && ((await answer.json()) as { rooms?: boolean }).rooms === true;
+    if (answer.ok) return { ...NO_OFFER, ...((await answer.json()) as Partial<Offer>) };
   } catch {
-    return false;
+    // The call itself will tell what is wrong.
   }
+  return NO_OFFER;
 }
 
 interface Ticket {

@@ -1,5 +1,6 @@
 import { useCallback } from "react";
 
+import type { Pipeline } from "../call/admission";
 import type { CallSnapshot, VoiceClient } from "../call/client";
 import { usePushToTalk } from "../hooks/usePushToTalk";
 
@@ -10,10 +11,19 @@ const MODES: { mode: Mode; label: string; hint: string }[] = [
   { mode: "manual", label: "Push to talk", hint: "hold the button or the space bar while you talk" },
 ];
 
+const PIPELINES: Record<Pipeline, string> = {
+  cascade: "Recogniser, language model and voice",
+  realtime: "Speech-to-speech model",
+};
+
 /** Before a call: how to talk, and the button that begins. */
 export function StartControls(props: {
   mode: Mode;
   onMode: (mode: Mode) => void;
+  /** What can answer, where there is a choice. */
+  pipelines: readonly Pipeline[];
+  pipeline: Pipeline | undefined;
+  onPipeline: (pipeline: Pipeline) => void;
   /** Whether there is a conversation to go on with. */
   resumable: boolean;
   busy: boolean;
@@ -33,6 +43,21 @@ export function StartControls(props: {
           </label>
         ))}
       </fieldset>
+      {props.pipelines.length > 1 && (
+        <label className="field">
+          <span>Answered by</span>
+          <select
+            value={props.pipeline ?? props.pipelines[0]}
+            onChange={({ target }) => props.onPipeline(target.value as Pipeline)}
+          >
+            {props.pipelines.map((each) => (
+              <option key={each} value={each}>
+                {PIPELINES[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <div className="buttons">
         <button
           type="button"

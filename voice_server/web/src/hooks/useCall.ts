@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 
-import { hasRooms } from "../call/admission";
+import { offer } from "../call/admission";
 import type { CarrierListener } from "../call/carrier";
 import { VoiceClient, type CallSnapshot } from "../call/client";
 import { RoomCarrier } from "../call/roomCarrier";
@@ -23,7 +23,7 @@ export function socketUrl(): string {
 export function useCall(url: string = socketUrl()): { client: VoiceClient; call: CallSnapshot } {
   const client = useMemo(() => {
     const carry = async (listener: CarrierListener) =>
-      (await hasRooms()) ? new RoomCarrier(listener) : new SocketCarrier(url, listener);
+      (await offer()).rooms ? new RoomCarrier(listener) : new SocketCarrier(url, listener);
     return new VoiceClient(carry);
   }, [url]);
   useEffect(() => {

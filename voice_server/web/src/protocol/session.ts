@@ -52,6 +52,8 @@ export interface Opening {
   /** The conversation to go on with. */
   conversation?: string | null;
   mode?: "automatic" | "manual";
+  /** How speech becomes answers; left out, as the server is set. */
+  pipeline?: "cascade" | "realtime" | undefined;
   muted?: boolean;
 }
 
@@ -95,6 +97,7 @@ export class Session {
     if (this.phase !== "connecting" && this.phase !== "reconnecting") return [];
     const start: Start = { type: "start", muted: this.muted, pauses: true, screen: true };
     if (this.opening.mode) start.mode = this.opening.mode;
+    if (this.opening.pipeline) start.pipeline = this.opening.pipeline;
     if (this.opening.key) start.key = this.opening.key;
     if (this.conversation) start.conversation = this.conversation;
     if (this.call !== null) start.after = this.seen;
