@@ -17,7 +17,7 @@ from agents.models.providers import create_model
 from agents.stores.keeping import Keeping
 from pipelines.audio.wav import read_wav
 from pipelines.call import Call
-from pipelines.clock import Clock, RealClock, VirtualClock, held, measured
+from pipelines.clock import Charge, Clock, RealClock, VirtualClock, held, measured
 from pipelines.events import tell_all
 from pipelines.trace import Trace
 from pipelines.turns.settings import TurnTaking
@@ -41,7 +41,14 @@ LATE_S = 0.2
 """Seconds between something being played and being reported by the late output: a phone bridge over the internet."""
 
 
-def run(options: TurnOptions, trace: Trace, house: House | None = None, *, realtime: Clock | None = None) -> TurnReport:
+def run(
+    options: TurnOptions,
+    trace: Trace,
+    house: House | None = None,
+    *,
+    realtime: Clock | None = None,
+    charge: Charge = measured,
+) -> TurnReport:
     """Hold the call.
 
     Args:
@@ -49,6 +56,7 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None, *, realt
         trace: is filled as things happen; what is in it stays when the call breaks.
         house: engines that are loaded already and fit the settings; ``None`` loads them.
         realtime: what tells the time where it is not charged; the wall clock by default.
+        charge: what work costs where it is; what it took by default.
 
     Raises:
         WavError: a recording cannot be used.
@@ -116,5 +124,5 @@ def run(options: TurnOptions, trace: Trace, house: House | None = None, *, realt
 
     if options.realtime or settings.pipeline is PipelineKind.REALTIME:
         return asyncio.run(call(realtime or RealClock()))
-    charged = VirtualClock(measured)
+    charged = VirtualClock(charge)
     return charged.run(call(charged))

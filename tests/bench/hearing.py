@@ -74,13 +74,18 @@ class Hearing:
         return (str(each) for each in self.arrived if each.errors or len(each.turns) != 1)
 
 
-def listen(house: House, *, phone: bool) -> Hearing:
+def listen(house: House, *, phone: bool, count: int = PROMPTS) -> Hearing:
     """Hold a call for each prompt of the sample, with an agent that listens and says nothing.
+
+    Args:
+        house: the engines.
+        phone: whether they are heard through a telephone.
+        count: how many prompts.
 
     Raises:
         MissingPackageError: when the prompts are not installed.
     """
-    callers = prompts(PROMPTS, 1.0, 8.0, phone=phone)
+    callers = prompts(count, 1.0, 8.0, phone=phone)
     return Hearing(arrived=tuple(_arrive(house, caller) for caller in callers))
 
 

@@ -41,7 +41,7 @@ def test_our_side_answers_and_falls_silent_and_loses_no_turn(recordings: str) ->
 
 @pytest.mark.realtime
 def test_our_side_runs_as_the_driver_runs_it(recordings: str) -> None:
-    asked = replace(driver.LOAD, prompts=recordings, calls=4, warm_up_s=2.0, measured_s=5.0)
+    asked = replace(driver.LOAD, prompts=recordings, calls=4, warm_up_s=1.0, measured_s=2.0)
     outcome = driver.run(driver.OURS, asked)
     assert outcome.lost == 0
     assert len(outcome.lateness_s) == 4
