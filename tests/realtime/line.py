@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from pipelines.glove import GloveToolHost
 from pipelines.realtime.agent import RealtimePipeline
 from pipelines.realtime.base import RealtimeAdapter
 from pipelines.realtime.settings import RealtimeSettings
+from pipelines.vad.base import VoiceActivity
 from tests.realtime.brisk import BriskClock
 from voice_server.transports.recorded import RecordedOutput
 
@@ -81,12 +82,20 @@ class Line:
 
 
 @asynccontextmanager
-async def on_the_line(adapter: RealtimeAdapter, *tools: Tool, **settings: Any) -> AsyncIterator[Line]:
+async def on_the_line(
+    adapter: RealtimeAdapter,
+    *tools: Tool,
+    activity: VoiceActivity | None = None,
+    phrases: Mapping[str, Samples] | None = None,
+    **settings: Any,
+) -> AsyncIterator[Line]:
     """Hold a call, and hang up.
 
     Args:
         adapter: connects to the stand-in.
         tools: the agent's.
+        activity: our own detector's ear.
+        phrases: what can be said without the provider.
         settings: of :class:`RealtimeSettings`.
     """
     clock = BriskClock(PACE)
@@ -99,6 +108,8 @@ async def on_the_line(adapter: RealtimeAdapter, *tools: Tool, **settings: Any) -
             tell=line.tell,
             adapter=adapter,
             host=GloveToolHost(line.glove, clock),
+            activity=activity,
+            phrases=phrases,
             settings=RealtimeSettings(**settings),
         )
         line.pipeline.start()

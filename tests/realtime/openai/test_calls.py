@@ -11,15 +11,26 @@ import pytest
 
 from agents.core.tools import Tool
 from pipelines.events import EngineTrouble, ToolCalled, ToolReturned, UtteranceEnded, UtteranceStarted
+from pipelines.realtime.openai.adapter import OpenAIRealtime
+from tests.realtime.line import on_the_line
 from tests.realtime.mind import Called, Result, Said, ScriptedMind, Thought, View, Words
-from tests.realtime.openai.wire_line import on_the_line
-from tests.realtime.openai_service.service import OpenAIService
+from tests.realtime.openai_service.service import KEY, MODEL, OpenAIService
+from voice_server.transports.recorded import RecordedOutput
 
 pytestmark = [pytest.mark.wire, pytest.mark.realtime]
 
 WORDS = "one two three four five six seven eight nine ten"
 WORD_S = 0.2
 FRAME_MS = 20
+
+
+def connect(service: OpenAIService) -> OpenAIRealtime:
+    return OpenAIRealtime(MODEL, api_key=KEY, base_url=service.base_url)
+
+
+def played_by(output: RecordedOutput) -> int:
+    """Samples so far; silences between them, and those of the voice itself, do not count."""
+    return int(np.count_nonzero(output.track()))
 
 
 class Dense(ScriptedMind):
@@ -38,21 +49,21 @@ async def test_an_answer_is_cut_where_it_was_heard_whenever_the_caller_speaks() 
     mind = Dense(hears=["Stop."] * len(places), answers=[[WORDS]] * (len(places) + 1), word_s=WORD_S)
     heard: list[int] = []
     played: list[int] = [0]
-    async with OpenAIService(mind) as service, on_the_line(service) as line:
+    async with OpenAIService(mind) as service, on_the_line(connect(service)) as line:
         line.pipeline.inject("Count.", respond=True)
         for number, place in enumerate(places, start=1):
             await line.until(UtteranceStarted, number)
             await line.clock.sleep(place)
-            line.session.speech_started(0)
+            service.session.speech_started(0)
             heard.append(len((await line.until(UtteranceEnded, number)).heard.split()))
-            played.append(line.played())
-            line.session.speech_stopped(0, np.zeros(24_000, np.int16))
+            played.append(played_by(line.output))
+            service.session.speech_stopped(0, np.zeros(24_000, np.int16))
         await line.until(UtteranceStarted, len(places) + 1)
         played_ms = (np.diff(played) / 24).tolist()
-        truncated = dict(line.session.truncations)
-        refusals = line.session.refusals
+        truncated = dict(service.session.truncations)
+        refusals = service.session.refusals
     assert refusals == []
-    answers = [item for item in line.session.conversation.items if item.role == "assistant"]
+    answers = [item for item in service.session.conversation.items if item.role == "assistant"]
     for item, ms, words in zip(answers, played_ms, heard, strict=False):
         at_ms = truncated.get(item.id, item.length_ms)
         assert abs(at_ms - ms) <= FRAME_MS, "the model is told what the output played"
@@ -64,15 +75,15 @@ async def test_a_session_that_ends_in_mid_sentence_is_followed_by_one_that_knows
     mind = ScriptedMind(
         hears=["A trip.", "To Vienna."], answers=[["Where would you like to go?"], ["For how many?"]], word_s=WORD_S
     )
-    async with OpenAIService(mind) as service, on_the_line(service) as line:
-        line.turn()
+    async with OpenAIService(mind) as service, on_the_line(connect(service)) as line:
+        service.session.hear_turn()
         await line.until(UtteranceStarted)
         service.opened.clear()
-        line.session.expire()
+        service.session.expire()
         await service.opened.wait()
         await line.until(UtteranceEnded)
         await line.idle()
-        line.turn()
+        service.session.hear_turn()
         await line.until(UtteranceEnded, 2)
         stored = await line.stored()
     first, second = service.sessions
@@ -100,11 +111,11 @@ async def test_a_tool_whose_connection_breaks_gives_its_result_once_and_is_answe
 
     tool = Tool(name="book", description="Book.", input={"type": "object", "properties": {}}, do=book)
     mind = ScriptedMind(hears=["Book it."], answers=[[Called(name="book")], ["It is booked."]], word_s=WORD_S)
-    async with OpenAIService(mind) as service, on_the_line(service, tool) as line:
-        line.turn()
+    async with OpenAIService(mind) as service, on_the_line(connect(service), tool) as line:
+        service.session.hear_turn()
         await line.until(ToolCalled)
         service.opened.clear()
-        line.session.socket.abort()
+        service.session.socket.abort()
         await service.opened.wait()
         broken.set()
         await line.until(ToolReturned)

@@ -223,6 +223,11 @@ class Session:
         if (self._hearing.detection or {}).get("create_response", True) and self.response is None:
             self._respond(None)
 
+    def hear_turn(self) -> None:
+        """Hear the caller speak for a second, whatever was appended."""
+        self.speech_started(0)
+        self.speech_stopped(1_000, np.zeros(RATE, np.int16))
+
     def _on_input_audio_buffer_commit(self, message: dict[str, Any]) -> None:
         self._commit(self._hearing.commit(), self.upcoming or self.new_id("item"))
         self.upcoming = None
