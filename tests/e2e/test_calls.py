@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -174,9 +175,9 @@ async def test_a_call_is_steered_from_outside(served: Served) -> None:
 
 
 async def test_a_call_is_counted_and_recorded(house: House, tmp_path: Path) -> None:
-    with serving(house, records=tmp_path) as served:
+    with serving(house, records=tmp_path, agent="agents.concierge:create") as served:
         async with calling(served.voice) as phone:
-            phone.says("twelve-times-seven")
+            phone.says("flights-for-two")
             await phone.hears("spoken")
             await phone.send("hangup")
             await phone.closed()
@@ -289,8 +290,11 @@ while True:
 
 def _look_at_record(records: Path) -> None:
     (transcript,) = records.glob("*/transcript.txt")
-    assert "12 times 7 is 84." in transcript.read_text()
+    assert "What is the lead traveller's full name?" in transcript.read_text()
     assert read_wav(transcript.parent / "agent.wav").duration > 1
+    report = json.loads((transcript.parent / "report.json").read_text())
+    assert report["goals"]["program"] == "trip"
+    assert [form["values"]["destination"] for form in report["forms"]] == ["Lisbon"]
 
 
 def _calls(served: Served) -> list[Any]:
