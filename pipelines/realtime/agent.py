@@ -163,7 +163,7 @@ class RealtimePipeline:
             settings=self.settings,
             post=self._connection.post,
             turn=lambda: self._machine.turn,
-            released=lambda: self._do(self._machine.released()),
+            results_told=self._results_told,
             asks=lambda: self._do(self._machine.asked("tool_result")),
             narrate=self.narrate,
             changed=self._arm,
@@ -231,7 +231,7 @@ class RealtimePipeline:
             return
         self._typed += 1
         now = self._clock.now()
-        self._connection.post(Interrupt())
+        self._void(Cause.TYPED)
         self._do(self._machine.typed(text, now))
         self._chronicle.feed(CallerWords(item=f"typed:{self._typed}", text=text, final=True), now)
         self._connection.post(Inject(text=text, role="caller", respond=True))
@@ -387,8 +387,13 @@ class RealtimePipeline:
 
     def _void(self, cause: Cause) -> None:
         """Nothing more of what is being said is wanted."""
-        self._do(self._machine.void(cause))
-        self._connection.post(Interrupt())
+        connected = self._connection.number > 0
+        self._do(self._machine.void(cause, asked=connected))
+        if connected:
+            self._connection.post(Interrupt())
+
+    def _results_told(self, respond: bool) -> None:
+        self._do(self._machine.results_told(self._clock.now(), respond=respond))
 
     def _called(self, called: ModelCalled, batch: Batch | None) -> None:
         if not self._closed:

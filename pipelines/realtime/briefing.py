@@ -41,7 +41,7 @@ class Briefing:
         settings: how.
         post: sends to the provider.
         turn: which turn is being answered just now.
-        released: called when results were told because of which the model does not go on.
+        results_told: called when results were told, with whether the model goes on because of them.
         asks: called before something is told that the model is to answer with the result of a slow tool.
         narrate: takes what a tool wants said.
         changed: called when something may have become due at another time.
@@ -57,7 +57,7 @@ class Briefing:
         settings: RealtimeSettings,
         post: Callable[[Sending], None],
         turn: Callable[[], int | None],
-        released: Callable[[], None],
+        results_told: Callable[[bool], None],
         asks: Callable[[], None],
         narrate: Callable[[str], None],
         changed: Callable[[], None],
@@ -69,7 +69,7 @@ class Briefing:
         self._settings = settings
         self._post = post
         self._turn = turn
-        self._released = released
+        self._results_told = results_told
         self._asks = asks
         self._narrate = narrate
         self._changed = changed
@@ -169,8 +169,7 @@ class Briefing:
         self._update(answers.snapshot)
         self._context = answers.snapshot.text
         self._post(answers if answers.results else Refresh(snapshot=answers.snapshot))
-        if not (answers.results and answers.respond):
-            self._released()
+        self._results_told(bool(answers.results and answers.respond))
 
     def _happened(self, event: ResponderEvent) -> None:
         """Take what happens to tools."""

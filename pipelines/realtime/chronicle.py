@@ -154,13 +154,13 @@ class Chronicle:
         self._places.append(spoken)
 
     def heard(self, reply: str, heard: str, *, interrupted: bool) -> None:
-        """Take what was heard of a reply, in the end; nothing more of it is kept."""
-        if (place := self._replies.pop(reply, None)) is None:
+        """Take what was heard of a reply, in the end: no more of it will be, though it may still call tools."""
+        if (place := self._replies.get(reply)) is None or place.heard is not None:
             return
+        place.heard = (heard, interrupted)
         if place.stage is _Stage.KEPT:
+            del self._replies[reply]
             self._done.append(HeardOf(reply=reply, heard=heard, interrupted=interrupted))
-        else:
-            place.heard = (heard, interrupted)
 
     def spent(self, used: TokensUsed) -> None:
         """Take what a reply cost."""
@@ -244,4 +244,6 @@ class Chronicle:
             entries.append(ModelSpoke(reply=place.reply, text=place.text))
         if entries and place.heard is not None and place.text:
             entries.append(HeardOf(reply=place.reply, heard=heard, interrupted=interrupted))
+        if place.heard is not None:
+            self._replies.pop(place.reply, None)
         return entries

@@ -84,6 +84,8 @@ class _Link:
 
     number: int
     session: RealtimeSession
+    version: int = 0
+    """Of the context it began with."""
     reading: asyncio.Task[None] | None = None
     opened: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it was accepted, or is over."""
@@ -262,7 +264,8 @@ class Connection:
         try:
             async with asyncio.timeout(OPENING_LIMIT_S):
                 self._numbers += 1
-                link = _Link(number=self._numbers, session=await self._adapter.open(setup))
+                version = 0 if setup.snapshot is None else setup.snapshot.version
+                link = _Link(number=self._numbers, session=await self._adapter.open(setup), version=version)
                 link.reading = self._group.create_task(self._read(link), name=f"realtime session {link.number}")
                 await link.opened.wait()
             if link.ended is not None:
@@ -321,9 +324,10 @@ class Connection:
 
     async def _send_all(self, link: _Link) -> None:
         while link.ended is None and (sending := self._outbox.take(link.number)) is not None:
-            await self._send(link.session, sending)
+            await self._send(link, sending)
 
-    async def _send(self, session: RealtimeSession, sending: Sending) -> None:
+    async def _send(self, link: _Link, sending: Sending) -> None:
+        session = link.session
         match sending:
             case Hear():
                 await session.hear(sending.samples)
@@ -336,7 +340,8 @@ class Connection:
             case Answers():
                 await session.answer(sending.results, snapshot=sending.snapshot, respond=sending.respond)
             case Refresh():
-                await session.refresh(sending.snapshot)
+                if sending.snapshot.version > link.version:
+                    await session.refresh(sending.snapshot)
             case Interrupt():
                 await session.interrupt()
             case Truncate():

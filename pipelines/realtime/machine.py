@@ -116,6 +116,8 @@ class RealtimeMachine:
         self._awaiting: _Answer | None = None
         """The answer to the latest turn, while the model has not begun it."""
         self._awaiting_until = 0.0
+        self._follows_until: float | None = None
+        """Until when the model is believed to go on after its calls."""
         self._answer: _Answer | None = None
         """What is being made, or was made last and still plays."""
         self._playing: dict[int, _Answer] = {}
@@ -126,6 +128,8 @@ class RealtimeMachine:
         """Replies being made that have made calls."""
         self._triggers: deque[UtteranceKind] = deque()
         """What replies are that were asked for and answer no turn."""
+        self._unconfirmed = False
+        """Whether the provider was asked to void what it makes, and has not said so."""
         self._failed_at: float | None = None
         self._actions: list[MachineAction] = []
 
@@ -188,6 +192,7 @@ class RealtimeMachine:
             case ReplyEnded():
                 self._reply_ended(event, now)
             case Interrupted():
+                self._unconfirmed = False
                 self._void(Cause.SPEECH)
             case CallsWithdrawn():
                 self._actions.append(Withdraw(call_ids=event.call_ids))
@@ -204,8 +209,7 @@ class RealtimeMachine:
         self._speech_ended_at = ended_at
 
     def typed(self, text: str, now: float) -> list[MachineAction]:
-        """The caller typed something, which is a turn at once; what is being said is void."""
-        self._void(Cause.TYPED)
+        """The caller typed something, which is a turn at once."""
         self._segments += 1
         self._commit([_Heard(segment=self._segments, text=text, final=True, heard_at=now)], now, reason="typed")
         return self._take()
@@ -215,14 +219,27 @@ class RealtimeMachine:
         self._triggers.append(kind)
         return self._take()
 
-    def void(self, cause: Cause) -> list[MachineAction]:
-        """What is made and played is not wanted any more."""
+    def void(self, cause: Cause, *, asked: bool) -> list[MachineAction]:
+        """What is made and played is not wanted any more.
+
+        Args:
+            cause: why.
+            asked: whether the provider is asked to void it too: what it begins until it says so is not wanted.
+        """
+        self._unconfirmed = asked
         self._void(cause)
         return self._take()
 
-    def released(self) -> list[MachineAction]:
-        """The results of the answer's calls were sent, and the model does not go on because of them."""
-        if self._answer is not None and self._answer.phase is Phase.WORKING:
+    def results_told(self, now: float, *, respond: bool) -> list[MachineAction]:
+        """The results of the answer's calls were sent.
+
+        Args:
+            now: seconds.
+            respond: whether the model goes on because of them.
+        """
+        if respond:
+            self._follows_until = now + self._answer_wait_s
+        elif self._answer is not None and self._answer.phase is Phase.WORKING:
             self._finish(self._answer, whole=True)
         return self._take()
 
@@ -239,6 +256,7 @@ class RealtimeMachine:
     def disconnected(self) -> list[MachineAction]:
         """The connection is over: nothing more comes of what was being made, and what was asked for is not known."""
         self._failed_at = None
+        self._unconfirmed = False
         self._live = None
         self._called.clear()
         self._triggers.clear()
@@ -263,13 +281,18 @@ class RealtimeMachine:
         if self._awaiting is not None and now >= self._awaiting_until:
             self._finish(self._awaiting, whole=False)
             self._awaiting = None
+        if self._follows_until is not None and now >= self._follows_until:
+            self._follows_until = None
+            if self._answer is not None and self._answer.phase is Phase.WORKING:
+                self._finish(self._answer, whole=True)
         return self._take()
 
     @property
     def deadline(self) -> float | None:
         """When to call :meth:`tick`; ``None``: not before something is fed."""
         awaiting = None if self._awaiting is None else self._awaiting_until
-        return min((at for at in (self._failed_at, awaiting) if at is not None), default=None)
+        times = (self._failed_at, awaiting, self._follows_until)
+        return min((at for at in times if at is not None), default=None)
 
     def _take(self) -> list[MachineAction]:
         taken, self._actions = self._actions, []
@@ -338,6 +361,7 @@ class RealtimeMachine:
         if uncommitted := [heard for heard in self._heard.values() if heard.turn is None]:
             self._commit(uncommitted, now, reason="provider")
         self._live = event.reply
+        self._follows_until = None
         if self._awaiting is not None:
             self._answer, self._awaiting = self._awaiting, None
         elif self._answer is None or self._answer.phase is not Phase.WORKING:
@@ -346,6 +370,8 @@ class RealtimeMachine:
             self._answer = _Answer(utterance=self._utterances, kind=kind, turn=None, phase=Phase.MAKING)
         self._answer.phase = Phase.MAKING
         self._answer.replies.append(event.reply)
+        if self._unconfirmed:
+            self._void(Cause.SUPERSEDED)
 
     def _sound(self, event: ReplyAudio) -> None:
         if (answer := self._answer) is None:

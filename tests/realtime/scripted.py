@@ -99,6 +99,7 @@ class ScriptedSession:
 
     async def interrupt(self) -> None:
         self.sent.append(("interrupt", None))
+        self.tell(Interrupted(reply=None))
 
     async def truncate(self, item: str, heard_s: float) -> None:
         self.sent.append(("truncate", (item, heard_s)))
