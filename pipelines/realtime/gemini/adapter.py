@@ -286,6 +286,8 @@ class GeminiSession:
                 await self._connection.send_realtime_input(activity_start=types.ActivityStart())
             case Activity.ENDS:
                 await self._connection.send_realtime_input(activity_end=types.ActivityEnd())
+            case Activity.PAUSES:
+                await self._connection.send_realtime_input(audio_stream_end=True)
             case Text():
                 await self._connection.send_realtime_input(text=message.text)
             case Turns():

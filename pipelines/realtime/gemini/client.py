@@ -6,6 +6,7 @@ Above: ``adapter``, ``device_token`` and ``catalog``. Below: the SDK, imported w
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl as tls
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -44,6 +45,9 @@ WRITE_BYTES = 256 * 1024
 MESSAGE_BYTES = 16 * 1024 * 1024
 """The longest message that is taken."""
 
+_logger = logging.getLogger(f"{__name__}.connection")
+_logger.setLevel(logging.INFO)  # Below that stand headers with the key, and all that is said.
+
 
 def make_client(
     api_key: str,
@@ -79,6 +83,7 @@ def make_client(
         "close_timeout": CLOSE_S,
         "ping_interval": ALIVE_S,
         "ping_timeout": ANSWERED_S,
+        "logger": _logger,
         **({} if ssl is None else {"ssl": ssl}),
     }
     # The SDK hands on to `websockets.connect` what means something there.

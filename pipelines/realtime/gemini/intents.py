@@ -58,6 +58,8 @@ class Intents:
         self._next: Snapshot | None = None
         self._speech = _Speech.NONE
         self._kept: list[Samples] = []
+        self._streaming = False
+        """Whether the provider may be waiting for more of the caller's voice."""
         self._names: dict[str, str] = {}
         if setup.past and not resumed:
             past = tuple((_ROLES[turn.role], turn.text) for turn in setup.past)
@@ -71,6 +73,7 @@ class Intents:
     def hear(self, samples: Samples) -> None:
         """Pass the caller's voice on, or keep it back."""
         if not self._ours or self._speech is _Speech.SENT:
+            self._streaming = True
             self._out.append(Voice(samples=samples))
         elif self._speech is _Speech.KEPT:
             self._kept.append(samples)
@@ -83,11 +86,14 @@ class Intents:
             self._speech = _Speech.KEPT
 
     def end_speech(self, now: float, *, respond: bool) -> bool:
-        """End a turn of the caller's.
+        """End a turn of the caller's; where turns are not ours, the one that the provider may be hearing.
 
         Returns:
-            Whether the provider heard one.
+            Whether the provider heard one of ours.
         """
+        if not self._ours and respond and self._streaming:
+            self._streaming = False
+            self._out.append(Activity.PAUSES)
         if self._speech is _Speech.KEPT and (not respond or not self._kept):
             self._speech, self._kept = _Speech.NONE, []
         if self._speech is _Speech.NONE:

@@ -186,8 +186,8 @@ class GeminiProtocol:
             self._told.extend(self._caller.end())
 
     def _read_words(self, text: str, now: float, *, finished: bool) -> None:
-        # While it waits for results nobody has spoken without an interruption: what comes is late, and was settled.
-        if self._floor.turn is not Turn.CALLS:
+        # While it waits for results nobody has spoken without an interruption: what comes is late, and may be settled.
+        if self._floor.turn is not Turn.CALLS or self._caller.open:
             self._floor.hear(now)
             self._told.extend(self._caller.add(text, finished=finished))
 

@@ -14,6 +14,11 @@ class CallerTranscript:
         self._count = 0
         self._text: str | None = None
 
+    @property
+    def open(self) -> bool:
+        """Whether more of an utterance is expected."""
+        return self._text is not None
+
     def place(self) -> list[CallerWords]:
         """Note that the caller has spoken, though nothing of it may be written yet."""
         return [] if self._text is not None else [self._begin()]

@@ -51,10 +51,14 @@ class Voice:
 
 
 class Activity(Enum):
-    """The caller begins or ends, where turns are ours. A beginning interrupts what is being answered."""
+    """The caller begins or ends."""
 
     BEGINS = auto()
+    """Where turns are ours. It interrupts what is being answered."""
     ENDS = auto()
+    """Where turns are ours. It is answered."""
+    PAUSES = auto()
+    """Where turns are not ours: no more voice comes for now, and what was heard is all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,9 @@ import pytest
 
 from agents.core.tools import Tool
 from pipelines.events import EngineTrouble, ToolCalled, ToolReturned, UtteranceEnded, UtteranceStarted
+from pipelines.realtime.base import TurnDetection
 from pipelines.realtime.gemini.adapter import GeminiLive
+from pipelines.vad.energy import EnergyModel
 from tests.realtime.gemini_service.service import GeminiService
 from tests.realtime.line import PACE, Line, on_the_line
 from tests.realtime.mind import Called, Result, ScriptedMind, Words, latest_context, tone
@@ -168,3 +170,36 @@ async def test_the_caller_who_speaks_over_an_answer_is_answered_and_what_was_hea
     first = line.all(UtteranceEnded)[0]
     assert first.interrupted and 0 < len(first.heard.split()) < 10
     assert stored[1] == ("agent", first.heard) and stored[-1] == ("agent", "Yes?")
+
+
+async def test_words_that_are_written_late_are_stored_before_the_answer() -> None:
+    mind = ScriptedMind(hears=["A trip."], answers=[["Where would you like to go?"]], word_s=WORD_S)
+    async with GeminiService(mind, pace=PACE) as service, on_the_line(live(service)) as line:
+        service.late_transcripts = True
+        await line.speak(SPEECH, RATE)
+        await line.until(UtteranceEnded)
+        await line.idle()
+        stored = await line.stored()
+    assert stored == [("user", "A trip."), ("agent", "Where would you like to go?")]
+
+
+async def test_with_our_turn_detection_a_turn_is_answered_and_a_cough_is_not_heard() -> None:
+    mind = ScriptedMind(hears=["A trip.", "Stop."], answers=[["One two three four five six."], ["Yes?"]], word_s=0.4)
+    cough = np.concatenate([tone("hm", word_s=0.2), np.zeros(RATE // 2, np.int16)])
+    ear = EnergyModel().open()
+    async with (
+        GeminiService(mind, pace=PACE) as service,
+        on_the_line(live(service), activity=ear, turn_detection=TurnDetection.OURS) as line,
+    ):
+        await line.speak(SPEECH, RATE)
+        await line.until(UtteranceStarted)
+        await line.speak(cough, RATE)
+        begun = [message for message in service.session.received if "activityStart" in message.get("realtimeInput", {})]
+        await line.speak(SPEECH, RATE)
+        await line.until(UtteranceEnded, 2)
+        stored = await line.stored()
+        refusal = service.session.refusal
+    assert len(begun) == 1, "the cough is no turn, and does not cut the answer off"
+    assert refusal is None
+    assert [text for role, text in stored if role == "user"] == ["A trip.", "Stop."]
+    assert stored[-1] == ("agent", "Yes?") and line.all(UtteranceEnded)[0].interrupted

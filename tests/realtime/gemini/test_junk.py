@@ -102,7 +102,9 @@ def check_sent(sent: Sequence[Outgoing], *, ours: bool) -> None:
     active = not ours
     results: list[str] = []
     for message in sent:
-        if isinstance(message, Activity):
+        if message is Activity.PAUSES:
+            assert not ours
+        elif isinstance(message, Activity):
             assert ours and active == (message is Activity.ENDS)
             active = message is Activity.BEGINS
         elif isinstance(message, Voice):

@@ -165,8 +165,9 @@ def test_what_a_tool_is_called_for_is_final_before_it_is_called() -> None:
 def test_a_tool_that_is_called_before_a_word_is_written_does_not_lose_the_words() -> None:
     desk = Desk()
     desk.call("c-1")
+    desk.heard("Book")
     desk.answer("c-1")
-    desk.heard("Book it.")
+    desk.heard(" it.")
     desk.speak()
     desk.end()
     words = [event for event in desk.events() if isinstance(event, CallerWords)]
@@ -382,6 +383,16 @@ def test_a_long_turn_is_sent_before_it_ends() -> None:
     assert sum(len(each.samples) for each in sent if isinstance(each, Voice)) == round((KEPT_BACK_S + 0.1) * 16_000)
     desk.protocol.end_speech(desk.now, respond=False)
     assert desk.sent() == [Activity.ENDS, Turns()], "what was heard cannot be forgotten, but is not answered"
+
+
+def test_whoever_mutes_in_mid_word_is_answered_where_the_provider_listens() -> None:
+    desk = Desk()
+    desk.protocol.end_speech(desk.now, respond=True)
+    assert desk.sent() == [], "there was no voice that could end"
+    desk.intents.hear(voice(0.1))
+    desk.protocol.end_speech(desk.now, respond=True)
+    desk.protocol.end_speech(desk.now, respond=True)
+    assert [message for message in desk.sent() if not isinstance(message, Voice)] == [Activity.PAUSES]
 
 
 def test_tokens_are_told_with_the_answer_they_were_for() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -34,6 +35,7 @@ from pipelines.realtime.events import (
     SessionOpened,
     ToolCalled,
 )
+from pipelines.realtime.gemini import adapter, client
 from pipelines.realtime.gemini.adapter import GeminiLive
 from pipelines.realtime.gemini.options import ActivityDetection, Compression, GeminiOptions
 from pipelines.realtime.stage import Talk
@@ -58,10 +60,10 @@ def live(service: GeminiService, model: str = "gemini-3.8-live", **how: Any) -> 
 
 
 @asynccontextmanager
-async def talking(adapter: GeminiLive, setup: SessionSetup = SETUP) -> AsyncIterator[Talk]:
+async def talking(gemini: GeminiLive, setup: SessionSetup = SETUP) -> AsyncIterator[Talk]:
     """Talk over one connection, within a limit."""
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        call = Talk(await adapter.open(setup))
+        call = Talk(await gemini.open(setup))
         listening = group.create_task(call.listen())
         try:
             await call.until(SessionOpened)
@@ -125,9 +127,9 @@ async def test_who_is_not_trusted_and_who_is_not_there_are_not_reached() -> None
 async def test_who_does_not_answer_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"
-        adapter = GeminiLive(api_key=KEY, base_url=url, connect_timeout_s=0.2)
+        gemini = GeminiLive(api_key=KEY, base_url=url, connect_timeout_s=0.2)
         with pytest.raises(RealtimeError, match=r"did not answer within 0\.2 s") as failure:
-            await adapter.open(SETUP)
+            await gemini.open(SETUP)
     assert failure.value.retry
 
 
@@ -137,6 +139,36 @@ async def test_a_tool_that_cannot_be_declared_is_a_refusal() -> None:
         with pytest.raises(RealtimeError, match="Invalid function name") as failure:
             await live(service).open(SessionSetup(instructions="", tools=tools))
     assert not failure.value.retry
+
+
+async def test_no_log_holds_the_key_or_what_was_said(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    mind = ScriptedMind(answers=[["The secret answer."]])
+    async with GeminiService(mind) as service, talking(live(service)) as call:
+        await call.session.inject("My number is 4711.", role="caller", respond=True)
+        await call.until(ReplyEnded)
+    told = [record.getMessage() for record in caplog.records]
+    assert not [line for line in told if KEY in line or "4711" in line or "secret answer" in line]
+
+
+async def test_a_connection_that_stands_still_drops_voice_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "WRITE_BYTES", 16_384)
+    monkeypatch.setattr(adapter, "CONGESTED_S", 0.05)
+    mind = ScriptedMind(answers=[["Yes."]])
+    much = np.zeros(160_000, np.int16)
+    async with GeminiService(mind) as service, talking(live(service)) as call:
+        service.session.flowing.clear()
+        longest, loop = 0.0, asyncio.get_running_loop()
+        for _ in range(60):  # Ten minutes of voice, 26 MB: more than the sockets hold.
+            began = loop.time()
+            await call.session.hear(much)
+            longest = max(longest, loop.time() - began)
+        await call.session.inject("Hello?", role="caller", respond=True)
+        service.session.flowing.set()
+        await call.until(ReplyEnded)
+        heard = sum("audio" in message.get("realtimeInput", {}) for message in service.session.received)
+    assert longest < 0.2, "a call waits for nobody"
+    assert heard < 60 and len(mind.views) == 1
 
 
 # What is set up.
@@ -256,8 +288,8 @@ async def test_the_caller_s_voice_interrupts_an_answer_that_is_playing() -> None
 async def test_a_session_that_expires_is_resumed_and_knows_the_conversation() -> None:
     mind = ScriptedMind(hears=["My name is Laura."], answers=[["Hello Laura."], ["You are Laura."]])
     async with GeminiService(mind) as service:
-        adapter = live(service)
-        async with talking(adapter) as call:
+        gemini = live(service)
+        async with talking(gemini) as call:
             await speak(call)
             await call.until(ReplyEnded)
             await handle_of(call)
@@ -268,7 +300,7 @@ async def test_a_session_that_expires_is_resumed_and_knows_the_conversation() ->
         assert (expiring.in_s, ended.retry, ended.code) == (0.2, True, 1008)
         past = (PastTurn(role="caller", text="Not to be told again."),)
         again = SessionSetup(instructions="Be kind.", tools=TOOLS[:1], past=past, resume=handle)
-        async with talking(adapter, again) as call:
+        async with talking(gemini, again) as call:
             assert call.of(SessionOpened) == [SessionOpened(resumed=True)]
             await call.session.inject("Who am I?", role="caller", respond=True)
             await call.until(ReplyEnded)
@@ -292,10 +324,10 @@ async def test_a_session_that_cannot_be_resumed_is_begun_anew() -> None:
 
 async def test_a_session_gives_way_to_the_one_that_resumes_it() -> None:
     async with GeminiService(ScriptedMind()) as service:
-        adapter = live(service)
-        async with talking(adapter) as call:
+        gemini = live(service)
+        async with talking(gemini) as call:
             again = SessionSetup(instructions="Be kind.", resume=await handle_of(call))
-            async with talking(adapter, again) as next_call:
+            async with talking(gemini, again) as next_call:
                 assert next_call.of(SessionOpened) == [SessionOpened(resumed=True)]
                 assert (await call.until(SessionEnded)).expected
 

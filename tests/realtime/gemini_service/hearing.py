@@ -69,6 +69,14 @@ class Hearing:
             self._kept = self._kept[-(PREFIX + HEARING_RATE) :]
         return found
 
+    def end(self) -> Samples | None:
+        """Nothing more comes: give the turn in progress, if there is one."""
+        if not self._speaking:
+            return None
+        turn, self._kept, self._speaking = self._kept, self._kept[:0], False
+        self._detector.lapse()
+        return turn
+
 
 def _settings(model: VoiceModel, detection: dict[str, Any]) -> DetectorSettings:
     silence_s = int(detection.get("silenceDurationMs", 500)) / 1000

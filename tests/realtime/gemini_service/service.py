@@ -38,6 +38,7 @@ class GeminiService:
     Attributes:
         sessions: all that were opened, in order.
         failures: what the mind raised.
+        late_transcripts: whether what the caller said is told behind the first of the answer.
         versions_down: versions of the API whose models cannot be listed.
     """
 
@@ -52,6 +53,7 @@ class GeminiService:
         self.answers_silence = answers_silence
         self.sessions: list[Session] = []
         self.failures: list[BaseException] = []
+        self.late_transcripts = False
         self.versions_down: set[str] = set()
         self.came = asyncio.Event()
         self._handles: dict[str, tuple[Session, Conversation]] = {}

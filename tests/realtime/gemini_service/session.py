@@ -56,6 +56,7 @@ class Session:
         refusal: why it closed the connection.
         received: all messages, sound without its data.
         more: set when something arrived.
+        flowing: whether it reads what comes.
     """
 
     def __init__(self, service: GeminiService, socket: web.WebSocketResponse, version: str) -> None:
@@ -69,6 +70,8 @@ class Session:
         self.more = asyncio.Event()
         self.doing = Doing.NOTHING
         self.closed = False
+        self.flowing = asyncio.Event()
+        self.flowing.set()
         self.holds_interruptions = False
         self.interruption_held = asyncio.Event()
         self._socket = socket
@@ -81,6 +84,7 @@ class Session:
         self._open_calls: dict[str, str] = {}
         self._called: list[dict[str, Any]] = []
         self._said = ""
+        self._unwritten = ""
         self._spoken = 0
         self._work: asyncio.Task[None] | None = None
 
@@ -96,6 +100,7 @@ class Session:
             async for message in self._socket:
                 if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
                     continue
+                await self.flowing.wait()
                 kind, content = check_message(_read(message.data))
                 if self._model is None:
                     if kind != "setup":
@@ -207,6 +212,9 @@ class Session:
                     "Explicit activity control is not supported when automatic activity detection is enabled."
                 )
             await self._mark(begins="activityStart" in content)
+        elif "audioStreamEnd" in content:
+            if self._hearing is not None and (turn := self._hearing.end()) is not None:
+                self._end_turn(turn)
         elif (sound := content.get("audio")) is not None:
             rate = sound["mimeType"].partition("rate=")[2]
             assert int(rate or HEARING_RATE) == HEARING_RATE, "the service's ear does not resample"
@@ -244,7 +252,10 @@ class Session:
     async def _understand(self, turn: Samples) -> None:
         text = await self.service.mind.transcribe(turn, self.conversation.view())
         if text:
-            await self.write_down(text)
+            self.conversation.items.append(Words(role="user", text=text))
+            self._unwritten = text
+        if not self.service.late_transcripts:
+            await self._write_down()
         if text or self.service.answers_silence:
             await self._make()
 
@@ -256,9 +267,9 @@ class Session:
         self.answers += 1
         self._work = self.service.start(self._make())
 
-    async def write_down(self, text: str) -> None:
-        """Hear what the caller said, and tell it in fragments."""
-        self.conversation.items.append(Words(role="user", text=text))
+    async def _write_down(self) -> None:
+        """Tell what the caller said, in fragments."""
+        text, self._unwritten = self._unwritten, ""
         if "inputAudioTranscription" in self._setup:
             for place, word in enumerate(text.split()):
                 fragment = word if place == 0 else f" {word}"
@@ -295,6 +306,7 @@ class Session:
             words = {}
         if words:
             await self.send({"serverContent": words})
+        await self._write_down()
 
     def call(self, name: str, arguments: Mapping[str, Any], call_id: str | None = None) -> str:
         """Want a tool called, with the others of the answer."""
@@ -312,6 +324,7 @@ class Session:
                     self.conversation.items.append(Call(call_id=each["id"], name=each["name"], arguments=each["args"]))
                 self._open_calls[each["id"]] = each["name"]
             await self.send({"toolCall": {"functionCalls": self._called}})
+            await self._write_down()
             return
         self.doing = Doing.PLAYING
         await self.send({"serverContent": {"generationComplete": True}})
