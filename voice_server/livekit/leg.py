@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping
-from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
@@ -32,6 +32,7 @@ from voice_server.livekit.invitation import Invitation
 from voice_server.livekit.keypad import Keypad
 from voice_server.livekit.output import QUEUE_MS, RoomOutput
 from voice_server.livekit.post import Pages, Post, Saying, Showing
+from voice_server.livekit.presence import Presence, Speak, Stay, Step, Wait
 from voice_server.livekit.room import JoinError, Person, Room, Voice
 from voice_server.livekit.telephone import described, transfer
 from voice_server.livekit.tokens import agent_token
@@ -44,11 +45,8 @@ __all__ = ["RoomLeg", "join"]
 
 _log = logging.getLogger(__name__)
 
-ARRIVAL_S = 60.0
-"""Seconds a caller has to come: who asks for the agent before they dial needs half of it."""
-
-HERE_S = 0.5
-"""Seconds after which somebody who can be told things also hears: what a subscription takes."""
+_DIGITS = re.compile(r"\d(?=\d{2})")
+"""Those of a telephone's identity, which is its number, that nobody needs to know."""
 
 TOKEN_S = 6 * 3600.0
 """Seconds the agent's token is good for: the SDK comes back with it when the connection breaks."""
@@ -78,17 +76,6 @@ def join(calls: Calls, access: Access, invitation: Invitation, *, voice: AudioOu
         ),
         partial(RoomLeg, access=access, invitation=invitation, voice=voice),
     )
-
-
-class _Presence(Enum):
-    """Whether the caller is there."""
-
-    AWAITED = auto()
-    COMING = auto()
-    """They are in the room, and hear in a moment."""
-    HERE = auto()
-    LOST = auto()
-    """The agent is out of the room itself, and may come back."""
 
 
 class RoomLeg:
@@ -121,7 +108,7 @@ class RoomLeg:
             )
         self._voice = voice or self._track
         self._attendance = Attendance(invitation.listen_to)
-        self._presence = _Presence.AWAITED
+        self._presence = Presence(call.premises.settings.grace_s)
         self._entered = asyncio.Event()
         """Set when the room is joined, or never will be."""
         self._people: dict[str, Person] = {}
@@ -148,7 +135,7 @@ class RoomLeg:
     @property
     def attached(self) -> bool:
         """Whether the caller is there, and hears."""
-        return self._presence is _Presence.HERE
+        return self._presence.here
 
     @property
     def caller(self) -> Mapping[str, str]:
@@ -170,8 +157,7 @@ class RoomLeg:
     def begin(self) -> None:
         """The call hears: tell whoever is there, and wait for the caller if need be."""
         self._greet_all(resumed=False)
-        if self._presence in (_Presence.AWAITED, _Presence.COMING):
-            self.call.wait_for_caller(ARRIVAL_S)
+        self._step(self._presence.begin())
 
     def notice(self, event: ClientEvent) -> None:
         """Show what clients are told in the way of LiveKit's components."""
@@ -249,8 +235,8 @@ class RoomLeg:
         self._ready[identity] = None
         if self.call.hearing.is_set():
             self._greet((identity,), resumed=True)
-        if identity == self._attendance.caller and self._presence is _Presence.COMING:
-            self._settle(HERE_S)
+        if identity == self._attendance.caller:
+            self._step(self._presence.ready(self._clock.now()))
 
     def published(self, identity: str, track: str) -> None:
         """Somebody has a microphone."""
@@ -267,8 +253,7 @@ class RoomLeg:
 
     def subscribed(self) -> None:
         """Somebody hears the agent for the first time: the caller, who need not be waited for then."""
-        if self._presence is _Presence.COMING:
-            self._settle(0.0)
+        self._step(self._presence.subscribed())
 
     def _carry_out(self, changes: list[Change]) -> None:
         for change in changes:
@@ -288,49 +273,49 @@ class RoomLeg:
 
     def _linked(self, identity: str) -> None:
         self._room.caller = identity
-        if self._presence is _Presence.AWAITED:
-            self._presence = _Presence.COMING
+        self._step(self._presence.linked())
 
     def _left(self) -> None:
-        if self._presence is not _Presence.LOST:
-            self._presence = _Presence.AWAITED
-            self._keys_complete(self._keypad.press("#", self._clock.now()))
-            self.call.wait_for_caller(self.call.premises.settings.grace_s)
+        self._keys_complete(self._keypad.press("#", self._clock.now()))
+        self._step(self._presence.left())
 
-    def _settle(self, seconds: float) -> None:
+    def _step(self, steps: list[Step]) -> None:
+        """Have the call do something, and come back when it is time."""
+        for step in steps:
+            match step:
+                case Wait():
+                    self.call.wait_for_caller(step.seconds, step.ending)
+                case Stay():
+                    self.call.stop_waiting()
+                case Speak():
+                    self.call.stop_waiting()
+                    if (controls := self.call.controls) is not None:
+                        controls.restore()
+                case _:
+                    assert_never(step)
         if self._settling is not None:
             self._settling.cancel()
-        self._settling = self._clock.call_at(self._clock.now() + seconds, self._here)
+            self._settling = None
+        if (deadline := self._presence.deadline) is not None:
+            self._settling = self._clock.call_at(deadline, self._settled)
 
-    def _here(self) -> None:
+    def _settled(self) -> None:
         self._settling = None
-        if self._presence is _Presence.COMING:
-            self._presence = _Presence.HERE
-            self.call.stop_waiting()
-            if (controls := self.call.controls) is not None:
-                controls.restore()
+        self._step(self._presence.tick(self._clock.now()))
 
     # ------------------------------------------------------------------------------------------------ the connection
 
     def lost(self) -> None:
         """The media server is gone, and may come back: so may we."""
         _log.warning("room %r: the connection is lost", self.room)
-        self._presence = _Presence.LOST
         self._post.drop()
-        self.call.wait_for_caller(self.call.premises.settings.grace_s, Ending.MEDIA_LOST)
+        self._step(self._presence.lost())
 
     def back(self) -> None:
         """We are in the room again, perhaps as somebody new, and so are others."""
-        if self._presence is not _Presence.LOST:
-            return
-        self._presence = _Presence.AWAITED
         self._post.put(Showing(state=self.call.state))
         self._greet_all()
-        if self._attendance.present:
-            self._presence = _Presence.COMING
-            self._settle(HERE_S)
-        else:
-            self.call.wait_for_caller(self.call.premises.settings.grace_s)
+        self._step(self._presence.back(self._clock.now(), present=self._attendance.present))
 
     def over(self, ending: Ending) -> None:
         """We are out of the room for good."""
@@ -392,4 +377,6 @@ class RoomLeg:
             self.call.obey(Say(text=keyed))
 
     def _whine(self, identity: str, reason: str) -> None:
-        _log.warning("room %r, participant %r: %s", self.room, identity, reason)
+        person = self._people.get(identity)
+        shown = _DIGITS.sub("*", identity) if person is not None and person.kind is PersonKind.SIP else identity
+        _log.warning("room %r, participant %r: %s", self.room, shown, reason)
