@@ -10,6 +10,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from pipelines.audio.frame import Frame, Samples
@@ -321,7 +322,8 @@ class RealtimePipeline:
         """Say what a new session begins with."""
         await self._voices.silence(STILL_SOUNDS_S)
         await self._scribe.settled()
-        return await self._briefing.setup(resume)
+        setup = await self._briefing.setup(resume)
+        return replace(setup, past=self._outbox.without_waiting(setup.past))
 
     def told(self, event: ProviderEvent) -> None:
         """Take what the provider says."""

@@ -86,6 +86,8 @@ class _Link:
     session: RealtimeSession
     version: int = 0
     """Of the context it began with."""
+    told: int = 0
+    """How much had been said when it was asked for: it knows nothing later."""
     reading: asyncio.Task[None] | None = None
     opened: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it was accepted, or is over."""
@@ -122,6 +124,8 @@ class Connection:
         self._correspondent = correspondent
         self._renewal = Renewal(settings)
         self._numbers = 0
+        self._told = 0
+        """How much was said, by the provider and to it, beside sound."""
         self._link: _Link | None = None
         self._next: asyncio.Task[_Link | RealtimeError] | None = None
         """A session being opened to take over."""
@@ -141,6 +145,8 @@ class Connection:
     def post(self, sending: Sending) -> None:
         """Send something behind everything posted before, as soon as there is a session."""
         self._outbox.put(sending)
+        if not isinstance(sending, Hear):
+            self._told += 1
         self._news.set()
 
     def look(self) -> None:
@@ -230,7 +236,11 @@ class Connection:
         if not self._due:
             return None
         self._next = None
-        return successor
+        if successor.told == self._told:
+            return successor
+        self._group.create_task(self._close(successor), name="realtime renewal")  # It has missed something.
+        self._news.set()
+        return None
 
     async def _try(self) -> _Link | RealtimeError:
         """Open a session; a failure is no reason for the call to end."""
@@ -259,13 +269,14 @@ class Connection:
         raise failure
 
     async def _open(self, resume: str | None) -> _Link:
+        told = self._told
         setup = await self._correspondent.setup(resume)
         link: _Link | None = None
         try:
             async with asyncio.timeout(OPENING_LIMIT_S):
                 self._numbers += 1
                 version = 0 if setup.snapshot is None else setup.snapshot.version
-                link = _Link(number=self._numbers, session=await self._adapter.open(setup), version=version)
+                link = _Link(number=self._numbers, session=await self._adapter.open(setup), version=version, told=told)
                 link.reading = self._group.create_task(self._read(link), name=f"realtime session {link.number}")
                 await link.opened.wait()
             if link.ended is not None:
@@ -320,6 +331,8 @@ class Connection:
         if link is self._link:
             if isinstance(event, ReplyBegan):
                 self._outbox.answered()
+            if isinstance(event, CallerWords | ReplyBegan | ReplyEnded | ToolCalled):
+                self._told += 1
             self._correspondent.told(_qualified(event, link.number))
 
     async def _send_all(self, link: _Link) -> None:

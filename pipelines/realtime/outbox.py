@@ -7,11 +7,12 @@ of the caller's voice only the latest is kept. Above: ``connection`` takes from 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pipelines.audio.frame import Samples
-from pipelines.realtime.base import SessionSetup, Snapshot, ToolAnswer
+from pipelines.realtime.base import PastTurn, SessionSetup, Snapshot, ToolAnswer
 
 __all__ = [
     "Answers",
@@ -150,6 +151,16 @@ class Outbox:
         ]
         self._waiting = deque([*self._unsure, *rest])
         self._unsure.clear()
+
+    def without_waiting(self, past: Sequence[PastTurn]) -> tuple[PastTurn, ...]:
+        """Leave out of what was said what is still to be told as the caller's words, so that it is not told twice."""
+        left = list(past)
+        for waiting in reversed(self._waiting):
+            if isinstance(waiting, Inject) and waiting.role == "caller":
+                turn = PastTurn(role="caller", text=waiting.text.strip())
+                if turn in left:
+                    del left[len(left) - 1 - left[::-1].index(turn)]
+        return tuple(left)
 
     @property
     def asks(self) -> bool:

@@ -68,6 +68,38 @@ def test_what_is_said_in_the_gap_is_heard_once_and_bounded() -> None:
     assert len(np.flatnonzero(np.diff(heard))) == len(set(heard.tolist())) - 1, "in order, once"
 
 
+def test_what_is_typed_in_the_gap_is_told_the_next_session_once() -> None:
+    async def tale(line: RealtimeLine) -> None:
+        line.turn("A trip.", "c1")
+        line.answer("Where to?", words(2))
+        await line.wait(1.0)
+        line.session.end()
+        line.provider.refusals += [RealtimeError("down")]
+        await line.wait()
+        line.pipeline.type_in("To Vienna.")
+        await line.wait(2.0)
+
+    line = hold(tale)
+    assert [turn.text for turn in line.session.setup.past] == ["A trip.", "Where to?"]
+    assert line.session.of("inject") == [("caller", "To Vienna.", True)]
+    assert asyncio.run(line.stored())[-1] == "caller: To Vienna."
+
+
+def test_a_session_that_was_opened_too_early_is_not_gone_on_with() -> None:
+    async def tale(line: RealtimeLine) -> None:
+        line.provider.takes_s = 1.0
+        line.session.tell(SessionExpiring(in_s=60.0))
+        await line.wait(0.5)
+        line.turn("A trip.", "c1")
+        line.answer("Where to?", words(2))
+        await line.wait(5.0)
+        first, missed, last = line.provider.sessions
+        assert first.closed and missed.closed and not last.closed
+        assert [turn.text for turn in last.setup.past] == ["A trip.", "Where to?"]
+
+    hold(tale)
+
+
 def test_a_long_gap_is_apologised_for_once() -> None:
     async def tale(line: RealtimeLine) -> None:
         line.session.end()
