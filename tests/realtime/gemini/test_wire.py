@@ -35,7 +35,7 @@ from pipelines.realtime.events import (
     SessionOpened,
     ToolCalled,
 )
-from pipelines.realtime.gemini import adapter, client
+from pipelines.realtime.gemini import client, session
 from pipelines.realtime.gemini.adapter import GeminiLive
 from pipelines.realtime.gemini.options import ActivityDetection, Compression, GeminiOptions
 from pipelines.realtime.stage import Talk
@@ -124,6 +124,13 @@ async def test_who_is_not_trusted_and_who_is_not_there_are_not_reached() -> None
         await live(service).open(SETUP)
 
 
+@pytest.mark.parametrize(("model", "url"), [("gemini?", "https://127.0.0.1:1"), ("gemini-3.8-live", "https://")])
+async def test_a_name_or_an_address_that_cannot_be_is_not_tried_again(model: str, url: str) -> None:
+    with pytest.raises(RealtimeError, match="has no usable name or address") as failure:
+        await GeminiLive(model, api_key=KEY, base_url=url).open(SETUP)
+    assert not failure.value.retry
+
+
 async def test_who_does_not_answer_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"
@@ -153,7 +160,7 @@ async def test_no_log_holds_the_key_or_what_was_said(caplog: pytest.LogCaptureFi
 
 async def test_a_connection_that_stands_still_drops_voice_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "WRITE_BYTES", 16_384)
-    monkeypatch.setattr(adapter, "CONGESTED_S", 0.05)
+    monkeypatch.setattr(session, "CONGESTED_S", 0.05)
     mind = ScriptedMind(answers=[["Yes."]])
     much = np.zeros(160_000, np.int16)
     async with GeminiService(mind) as service, talking(live(service)) as call:
