@@ -70,14 +70,18 @@ class Call:
         However it ends, that takes no more than a few seconds; nothing of it is left on the loop.
 
         Raises:
-            Exception: what the input raised: the line broke. What engines, agent and output raise is told as events.
+            Exception: what the input raised: the line broke; or why the pipeline cannot go on. What engines, agent and
+                output raise is told as events.
         """
         failure: Exception | None = None
-        async with asyncio.TaskGroup() as group:
-            try:
-                await self._hold(group)
-            except Exception as error:  # noqa: BLE001 - taken out of the group, which would wrap it
-                failure = error
+        try:
+            async with asyncio.TaskGroup() as group:
+                try:
+                    await self._hold(group)
+                except Exception as error:  # noqa: BLE001 - taken out of the group, which would wrap it
+                    failure = error
+        except ExceptionGroup as several:  # A task of the pipeline's ended the call: what it raised comes first.
+            failure = several.exceptions[0]
         if failure is not None:
             try:
                 raise failure

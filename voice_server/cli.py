@@ -288,6 +288,7 @@ def _turn(parsed: argparse.Namespace) -> int:
     from agents.core.errors import ConfigurationError, StoreError
     from pipelines.audio.wav import WavError
     from pipelines.engines import EngineError
+    from pipelines.realtime.base import RealtimeError
     from pipelines.trace import Trace
     from voice_server.picture import check_drawable
     from voice_server.records.folder import make_folder
@@ -301,7 +302,7 @@ def _turn(parsed: argparse.Namespace) -> int:
     trace = Trace()
     try:
         report = run(options, trace)
-    except (WavError, EngineError, ConfigurationError, StoreError) as error:
+    except (WavError, EngineError, ConfigurationError, StoreError, RealtimeError) as error:
         raise UsageError(str(error)) from error
     pages = [] if parsed.plot is None else _draw(trace, parsed.plot, title=headline(report))
     if parsed.json:

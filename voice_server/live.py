@@ -23,6 +23,7 @@ from pipelines.audio.frame import Frame
 from pipelines.call import Call
 from pipelines.clock import Clock, Timer
 from pipelines.events import CallEvent
+from pipelines.realtime.base import RealtimeError
 from pipelines.turns.settings import TurnTaking
 from pipelines.vad.rounds import Rounds
 from voice_server.clients.commands import (
@@ -165,6 +166,9 @@ class LiveCall:
         except UsageError as error:
             _log.warning("a call's agent cannot be had: %s", error)
             self._fail("agent", str(error))
+        except RealtimeError as error:
+            _log.warning("a call's speech-to-speech model cannot be had: %s", error)
+            self._fail("provider", str(error))
         except Exception as error:  # noqa: BLE001 - a task's boundary: a call that fails fails alone
             self._fail_unknown(error)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +27,7 @@ from voice_server.house import House
 from voice_server.keeping import check_database, kept_conversation
 from voice_server.loading import make_glove
 from voice_server.options import OutputKind, TurnOptions
+from voice_server.provider import adapter_for
 from voice_server.records.notes import Notes
 from voice_server.records.record import CallRecord
 from voice_server.records.taps import TappedCaller, TappedOutput
@@ -63,6 +65,7 @@ def run(
         EngineError: an engine cannot be had.
         ConfigurationError: the model cannot be had, or the database's URL is none.
         StoreError: the database cannot be used.
+        RealtimeError: the speech-to-speech model cannot be had, or cannot any more.
         UsageError: the agent cannot be had, or the record cannot be written.
     """
     settings = options.settings
@@ -72,7 +75,10 @@ def run(
     conversation = options.conversation or uuid.uuid4().hex
     # Mistakes are told before anything loads.
     trial = make_glove(settings.agent, model, Keeping.in_memory(conversation)).build()
-    house = house or House.load(settings).with_adapter(settings, trial.model)
+    if house is None:
+        adapter = adapter_for(settings, trial.model)
+        house = replace(House.load(settings), adapter=adapter)
+    house = house.with_adapter(settings, trial.model)
 
     async def call(clock: Clock) -> TurnReport:
         speech = Speech(house, settings, Manner(expects=options.expects))
