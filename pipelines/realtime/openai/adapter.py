@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
@@ -96,6 +97,10 @@ class OpenAIRealtime:
         self._connect_timeout_s = connect_timeout_s
         self._clock = clock or RealClock()
         self._client = AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
+        # The SDK imports its parts when they are first asked for: a quarter of a second, better not within a call.
+        self._realtime = self._client.realtime
+        for part in ("websockets.asyncio.client", "anyio._backends._asyncio"):
+            import_module(part)
 
     async def open(self, setup: SessionSetup) -> OpenAISession:
         """Connect, and send the setup.
@@ -118,9 +123,7 @@ class OpenAIRealtime:
         }
         try:
             async with asyncio.timeout(self._connect_timeout_s):
-                connection = await self._client.realtime.connect(
-                    model=self._model, websocket_connection_options=how
-                ).enter()
+                connection = await self._realtime.connect(model=self._model, websocket_connection_options=how).enter()
         except InvalidStatus as exc:
             refusal = refused_by_http(exc.response.status_code, bytes(exc.response.body or b""))
             raise RealtimeError(f"{self.name} refuses us: {refusal.reason}", retry=refusal.retry) from None

@@ -19,7 +19,7 @@ from voice_server.transports.recorded import RecordedOutput
 
 pytestmark = [pytest.mark.wire, pytest.mark.realtime]
 
-WORDS = "one two three four five six seven eight nine ten"
+WORDS = "one two three four five six"
 WORD_S = 0.2
 FRAME_MS = 20
 
@@ -44,8 +44,8 @@ class Dense(ScriptedMind):
 
 
 async def test_an_answer_is_cut_where_it_was_heard_whenever_the_caller_speaks() -> None:
-    """The caller speaks at every 100 ms of an answer of two seconds."""
-    places = [step / 10 for step in range(20)]
+    """The caller speaks at every 100 ms of an answer of 1.2 seconds."""
+    places = [step / 10 for step in range(12)]
     mind = Dense(hears=["Stop."] * len(places), answers=[[WORDS]] * (len(places) + 1), word_s=WORD_S)
     heard: list[int] = []
     played: list[int] = [0]
@@ -98,6 +98,27 @@ async def test_a_session_that_ends_in_mid_sentence_is_followed_by_one_that_knows
     assert [answer.role for answer in second.conversation.items].count("assistant") == 2
     assert first.refusals == second.refusals == []
     assert not line.all(EngineTrouble)
+
+
+async def test_a_session_is_followed_by_another_before_its_hour_is_over_and_no_turn_is_lost() -> None:
+    mind = ScriptedMind(hears=["A trip.", "Two."], answers=[["For how many?"], ["Two people."]], word_s=WORD_S)
+    async with OpenAIService(mind) as service:
+        adapter = connect(service)
+        adapter.lasts_s = 10.0  # An hour, as this test has time for it.
+        async with on_the_line(adapter) as line:
+            adapter.lasts_s = 3_600.0
+            service.session.hear_turn()
+            await line.until(UtteranceEnded)
+            await service.sessions[0].over.wait()
+            service.session.hear_turn()
+            await line.until(UtteranceEnded, 2)
+            stored = await line.stored()
+        told = [(item.role, item.text) for item in service.session.conversation.items if item.text]
+    assert len(service.sessions) == 2
+    assert told[:2] == [("user", "A trip."), ("assistant", "For how many?")]
+    assert [text for _, text in stored] == ["A trip.", "For how many?", "Two.", "Two people."]
+    assert not line.all(EngineTrouble)
+    assert all(session.refusals == [] for session in service.sessions)
 
 
 async def test_a_tool_whose_connection_breaks_gives_its_result_once_and_is_answered_once() -> None:

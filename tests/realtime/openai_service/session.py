@@ -57,6 +57,8 @@ class Session:
         self.response: Response | None = None
         self.made = 0
         self.more = asyncio.Event()
+        self.over = asyncio.Event()
+        """Set when the connection is closed."""
         self.on_append: Callable[[int], None] | None = None
         """Told how many samples of the caller's voice came, as they come."""
         self.socket = socket
@@ -77,6 +79,7 @@ class Session:
         self.response = None
         if self._making is not None:
             self._making.cancel()
+        self.over.set()
 
     def emit(self, event: dict[str, Any]) -> None:
         """Send an event."""
