@@ -6,6 +6,7 @@ Above: ``cli`` makes it. Below: ``turn`` carries it out.
 from __future__ import annotations
 
 import math
+import os
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -72,7 +73,7 @@ def parse_recording(argument: str) -> RecordedTurn:
     Raises:
         UsageError: the offset is no number of seconds from 0 to 600, or its ``+`` was forgotten.
     """
-    if Path(argument).exists():
+    if os.path.exists(argument):  # A path's own method raises for a name that is too long to be one.
         return RecordedTurn(path=Path(argument))
     if match := _FORGOTTEN_PLUS.match(argument):
         raise UsageError(f"no file {argument!r}: to start it after the agent does, write {_plus(match)!r}")

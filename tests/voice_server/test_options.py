@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipelines.responder import Expectation, ExpectationKind
@@ -44,6 +44,7 @@ def test_a_forgotten_plus_is_pointed_out() -> None:
         parse_recording("a.wav@1.5")
 
 
+@example("x" * 300)
 @given(st.text(min_size=1).filter(lambda text: "\0" not in text))
 def test_any_argument_is_a_recording_or_a_usage_error(argument: str) -> None:
     try:
