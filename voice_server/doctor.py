@@ -27,6 +27,9 @@ from voice_server.transcript import Ink
 __all__ = ["Check", "Diagnosis", "Finding", "examine"]
 
 _OLDEST_PYTHON = (3, 11)
+_LIST_S = 10.0
+"""Seconds to wait for a list of models; a healthy service takes one."""
+
 _REACH_S = 3.0
 """Seconds to wait for a model's server to take a connection; a healthy one takes it within one."""
 
@@ -177,7 +180,32 @@ def _s2s(settings: Settings) -> Check:
     except UsageError as error:
         problem, _, fix = str(error).partition(": ")
         return _bad("s2s", problem, fix) if wanted else _note("s2s", problem, fix)
+    if name.startswith("gemini:"):
+        return _live_models(name, wanted=wanted)
     return _good("s2s", f"{name}: its key is tried by the first call")
+
+
+def _live_models(name: str, *, wanted: bool) -> Check:
+    """Ask Gemini which live models the key may use."""
+    from pipelines.realtime.base import RealtimeError
+    from pipelines.realtime.gemini.catalog import list_live_models
+
+    async def ask() -> list[str]:
+        key, url = os.environ["GEMINI_API_KEY"], os.environ.get("GEMINI_BASE_URL") or None
+        async with asyncio.timeout(_LIST_S):
+            return [model.name for model in (await list_live_models(key, base_url=url)).models]
+
+    complain = _bad if wanted else _note
+    try:
+        models = asyncio.run(ask())
+    except TimeoutError:
+        return complain("s2s", f"{name}: Google does not say which models there are", "mend the network")
+    except RealtimeError as error:
+        return complain("s2s", f"{name}: {error}", "check GEMINI_API_KEY and the network")
+    listed = ", ".join(models) or "none"
+    if name.removeprefix("gemini:") not in models:
+        return complain("s2s", f"{name} is not among this key's live models: {listed}", "set S2S_MODEL to one of them")
+    return _good("s2s", f"{name}; this key's live models: {listed}")
 
 
 def _reach(model: str, base_url: str, variable: str) -> Check:

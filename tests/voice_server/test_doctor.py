@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import metadata
@@ -12,6 +14,8 @@ import pytest
 
 from tests.livekit.program import VERSION
 from tests.livekit.server import LiveKitServer
+from tests.realtime.gemini_service.service import GeminiService
+from tests.realtime.mind import ScriptedMind
 from voice_server.doctor import Check, Diagnosis, Finding, examine
 from voice_server.settings import Settings
 from voice_server.transcript import Ink
@@ -210,3 +214,25 @@ def test_a_note_does_not_make_a_machine_unfit_and_a_fault_does() -> None:
         "fit": False,
         "checks": [{"name": "stt", "finding": "bad", "detail": "missing", "fix": "install it"}],
     }
+
+
+async def test_the_live_models_of_a_gemini_key_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async with GeminiService(ScriptedMind()) as service:
+        (der,) = service.trust.get_ca_certs(binary_form=True)
+        (tmp_path / "trusted.pem").write_text(ssl.DER_cert_to_PEM_cert(der))
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))
+        monkeypatch.setenv("GEMINI_API_KEY", service.key)
+        monkeypatch.setenv("GEMINI_BASE_URL", service.url)
+
+        def examined(**settings: str) -> Check:
+            return _check("s2s", pipeline="realtime", s2s_provider="gemini", **settings)
+
+        found = await asyncio.to_thread(examined)
+        assert (found.finding, "gemini-3.8-live" in found.detail) == (Finding.GOOD, True)
+        unknown = await asyncio.to_thread(examined, s2s_model="gemini-of-old")
+        assert unknown.finding is Finding.BAD
+        assert "gemini-of-old is not among this key's live models" in unknown.detail
+        monkeypatch.setenv("GEMINI_API_KEY", SECRET)
+        refused = await asyncio.to_thread(examined)
+        assert refused.finding is Finding.BAD
+        assert SECRET not in f"{refused}"
