@@ -12,8 +12,9 @@ import pytest
 from agents.core.tools import Tool
 from pipelines.events import EngineTrouble, ToolCalled, ToolReturned, UtteranceEnded, UtteranceStarted
 from pipelines.realtime.openai.adapter import OpenAIRealtime
+from pipelines.realtime.settings import RealtimeSettings
 from tests.realtime.line import on_the_line
-from tests.realtime.mind import Called, Result, Said, ScriptedMind, Thought, View, Words
+from tests.realtime.mind import Called, Result, Said, ScriptedMind, Thought, View, Words, tone
 from tests.realtime.openai_service.service import KEY, MODEL, OpenAIService
 from voice_server.transports.recorded import RecordedOutput
 
@@ -148,3 +149,26 @@ async def test_a_tool_whose_connection_breaks_gives_its_result_once_and_is_answe
     assert len(results) == 1 and isinstance(results[0], Words | Result)
     assert stored[-1] == ("agent", "It is booked.")
     assert [session.refusals for session in service.sessions] == [[], []]
+
+
+async def test_what_is_said_while_nobody_is_there_is_delivered_once_and_the_caller_hears_one_apology() -> None:
+    mind = ScriptedMind(answers=[["To Vienna, then."]], word_s=WORD_S)
+    apology = RealtimeSettings().apology
+    phrases = {apology: tone(apology)}
+    async with OpenAIService(mind) as service, on_the_line(connect(service), phrases=phrases) as line:
+        service.opened.clear()
+        service.overloaded = True
+        service.session.socket.abort()
+        line.pipeline.type_in("To Vienna.")
+        first = await line.until(UtteranceEnded)
+        service.overloaded = False
+        await service.opened.wait()
+        await line.until(UtteranceEnded, 2)
+        stored = await line.stored()
+    assert (first.kind, first.text) == ("apology", apology)
+    assert [event.kind for event in line.all(UtteranceEnded)] == ["apology", "reply"]
+    second = service.session
+    assert [item.text for item in second.conversation.items if item.role == "user"] == ["To Vienna."]
+    assert second.made == len(mind.views) == 1
+    assert stored[0] == ("user", "To Vienna.") and stored[-1] == ("agent", "To Vienna, then.")
+    assert second.refusals == []
