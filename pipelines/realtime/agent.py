@@ -164,7 +164,7 @@ class RealtimePipeline:
             settings=self.settings,
             post=self._connection.post,
             turn=lambda: self._machine.turn,
-            results_told=self._results_told,
+            results_told=lambda respond: self._do(self._machine.results_told(clock.now(), respond=respond)),
             asks=lambda: self._do(self._machine.asked("tool_result")),
             narrate=self.narrate,
             changed=self._arm,
@@ -393,9 +393,6 @@ class RealtimePipeline:
         self._do(self._machine.void(cause, asked=connected))
         if connected:
             self._connection.post(Interrupt())
-
-    def _results_told(self, respond: bool) -> None:
-        self._do(self._machine.results_told(self._clock.now(), respond=respond))
 
     def _called(self, called: ModelCalled, batch: Batch | None) -> None:
         if not self._closed:
