@@ -28,6 +28,7 @@ __all__ = [
     "SpeechBegan",
     "SpeechOver",
     "Tell",
+    "TokensSpent",
     "ToolCalled",
     "ToolReturned",
     "TranscriptHeard",
@@ -136,6 +137,21 @@ class TurnWorded:
     """All of the turn's words."""
     heard_at: float
     """When they were there, seconds of the call's clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokensSpent:
+    """A speech-to-speech model's reply cost so much; a turn may take several."""
+
+    type: ClassVar[str] = "tokens_spent"
+    turn: int | None
+    """The turn it answered; ``None``: none."""
+    audio_in: int
+    audio_out: int
+    text_in: int
+    text_out: int
+    cached_in: int
+    """Of those that went in, served from a cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +287,7 @@ CallEvent: TypeAlias = (
     | OutputResumed
     | TurnCommitted
     | TurnWorded
+    | TokensSpent
     | ReplyWorded
     | ToolCalled
     | ToolReturned

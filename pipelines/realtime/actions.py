@@ -108,6 +108,8 @@ class Apologise:
 class Spent:
     """A reply cost so much."""
 
+    turn: int | None
+    """The turn it answered."""
     used: TokensUsed
 
 

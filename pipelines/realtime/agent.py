@@ -10,12 +10,12 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import assert_never
 
 from pipelines.audio.frame import Frame, Samples
 from pipelines.clock import Clock, Timer
-from pipelines.events import EngineTrouble, Tell, UtteranceCancelled, careful, trouble
+from pipelines.events import EngineTrouble, Tell, TokensSpent, UtteranceCancelled, careful, trouble
 from pipelines.playout.output import AudioOutput
 from pipelines.realtime.actions import (
     Apologise,
@@ -439,6 +439,7 @@ class RealtimePipeline:
             case Apologise():
                 self._say_locally(self.settings.failed, "apology")
             case Spent():
+                self._tell(TokensSpent(turn=action.turn, **asdict(action.used)))
                 self._chronicle.spent(action.used)
                 self._scribe.look()
             case Told():

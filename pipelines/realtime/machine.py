@@ -47,6 +47,7 @@ from pipelines.realtime.events import (
     ReplyOutcome,
     ReplyWords,
     TokensTold,
+    TokensUsed,
     ToolCalled,
 )
 from pipelines.turns.events import Cause
@@ -55,6 +56,9 @@ __all__ = ["RealtimeMachine"]
 
 FAILURE_WAIT_S = 0.1
 """How long after an answer failed it is owned up to: when the connection broke, that is told in a moment."""
+
+REPLIES_KEPT = 16
+"""Replies of which it is remembered what turn they answered: what they cost is told before the next but one."""
 
 
 class Phase(Enum):
@@ -124,6 +128,8 @@ class RealtimeMachine:
         """What the player has that may be interrupted."""
         self._live: str | None = None
         """The reply of which what comes is wanted."""
+        self._turns_of: dict[str, int | None] = {}
+        """The turns of the latest replies, for what they cost may be told later."""
         self._called: set[str] = set()
         """Replies being made that have made calls."""
         self._triggers: deque[UtteranceKind] = deque()
@@ -197,7 +203,7 @@ class RealtimeMachine:
             case CallsWithdrawn():
                 self._actions.append(Withdraw(call_ids=event.call_ids))
             case TokensTold():
-                self._actions.append(Spent(used=event.used))
+                self._spent(event.reply, event.used)
             case ProviderTrouble():
                 self._complain(f"{event.code}: {event.message}")
             case _:
@@ -370,6 +376,9 @@ class RealtimeMachine:
             self._answer = _Answer(utterance=self._utterances, kind=kind, turn=None, phase=Phase.MAKING)
         self._answer.phase = Phase.MAKING
         self._answer.replies.append(event.reply)
+        self._turns_of[event.reply] = self._answer.turn
+        while len(self._turns_of) > REPLIES_KEPT:
+            del self._turns_of[next(iter(self._turns_of))]
         if self._unconfirmed:
             self._void(Cause.SUPERSEDED)
 
@@ -396,7 +405,7 @@ class RealtimeMachine:
 
     def _reply_ended(self, event: ReplyEnded, now: float) -> None:
         if event.used is not None:
-            self._actions.append(Spent(used=event.used))
+            self._spent(event.reply, event.used)
         called = event.reply in self._called
         self._called.discard(event.reply)
         if event.reply != self._live:
@@ -414,6 +423,9 @@ class RealtimeMachine:
             self._complain(f"an answer is {event.outcome.name.lower()}: {event.reason or 'no reason was given'}")
         if event.outcome is ReplyOutcome.FAILED:
             self._failed_at = now + FAILURE_WAIT_S
+
+    def _spent(self, reply: str, used: TokensUsed) -> None:
+        self._actions.append(Spent(turn=self._turns_of.get(reply), used=used))
 
     def _void(self, cause: Cause) -> None:
         """Cut what may be interrupted; what tools do for an answer goes on."""

@@ -11,6 +11,7 @@ import pytest
 
 from pipelines.events import (
     EngineTrouble,
+    TokensSpent,
     ToolCalled,
     ToolReturned,
     TurnCommitted,
@@ -19,7 +20,16 @@ from pipelines.events import (
     UtteranceHeard,
     UtteranceStarted,
 )
-from pipelines.realtime.events import CallerWords, CallsWithdrawn, ReplyAudio, ReplyOutcome, ReplyWords
+from pipelines.realtime.events import (
+    CallerWords,
+    CallsWithdrawn,
+    ReplyAudio,
+    ReplyEnded,
+    ReplyOutcome,
+    ReplyWords,
+    TokensTold,
+    TokensUsed,
+)
 from pipelines.realtime.settings import RealtimeSettings
 from tests.realtime.scripted import RATE, RealtimeLine, hold, tool, words
 
@@ -244,6 +254,25 @@ def test_results_that_are_not_wanted_are_kept_and_not_sent() -> None:
     line = hold(tale, tools=(tool("book", lambda *_: "done"),))
     assert not line.session.of("answer") and line.session.of("refresh")
     assert "results success" in asyncio.run(line.stored()), "what was done is done"
+
+
+def test_what_an_answer_cost_is_told_for_its_turn_and_counted() -> None:
+    used = TokensUsed(audio_in=100, audio_out=40, text_in=300, text_out=9, cached_in=200)
+
+    async def tale(line: RealtimeLine) -> None:
+        line.turn("Hello.", "c1")
+        reply = line.begin()
+        line.say(reply, "Hi.", words(1))
+        line.session.tell(ReplyEnded(reply=reply, outcome=ReplyOutcome.COMPLETED, used=used))
+        line.turn("Once more.", "c2")
+        line.answer("Hi.", words(1))
+        line.session.tell(TokensTold(reply=reply, used=TokensUsed(audio_out=2)))
+        await line.wait(1.0)
+
+    line = hold(tale)
+    assert [(event.turn, event.audio_out) for event in line.all(TokensSpent)] == [(0, 40), (0, 2)]
+    counted = asyncio.run(line.store.get_token_count())
+    assert counted == 100 + 40 + 300 + 9 + 2
 
 
 def test_a_failed_answer_is_owned_up_to_and_told() -> None:

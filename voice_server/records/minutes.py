@@ -5,7 +5,7 @@ Above: ``scribe``, ``opened`` and ``turn`` feed it entries. Below: nothing; ``re
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, assert_never
 
 from pipelines.events import (
@@ -20,6 +20,7 @@ from pipelines.events import (
     SoundIgnored,
     SpeechBegan,
     SpeechOver,
+    TokensSpent,
     ToolCalled,
     ToolReturned,
     TranscriptHeard,
@@ -70,6 +71,9 @@ class Minutes:
         match event:
             case SpeechBegan() | SpeechOver() | TranscriptHeard() | SentenceRendered() | UtteranceHeard():
                 pass
+            case TokensSpent():
+                spent = {name: value for name, value in asdict(event).items() if value}
+                self._happened(at, event.type, {**spent, "turn": event.turn})
             case CallerMuted():
                 self._happened(at, "muted" if event.muted else "unmuted")
             case CompactionBegan() | CompactionEnded():

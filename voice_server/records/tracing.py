@@ -21,6 +21,7 @@ from pipelines.events import (
     SoundIgnored,
     SpeechBegan,
     SpeechOver,
+    TokensSpent,
     ToolCalled,
     ToolReturned,
     TranscriptHeard,
@@ -75,7 +76,7 @@ class Tracing:
         """Take an entry; in order. One about a turn or a tool that never was is left out."""
         event, at = entry.event, entry.at_s
         match event:
-            case SpeechBegan() | GoalsStand() | FormsStand():
+            case SpeechBegan() | GoalsStand() | FormsStand() | TokensSpent():
                 pass
             case CallerMuted():
                 self._flag(at, "muted" if event.muted else "unmuted")
