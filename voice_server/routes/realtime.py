@@ -57,7 +57,7 @@ class SecretWish(BaseModel):
     expires_s: float = Field(
         default=60.0,
         ge=10,
-        le=7_200,
+        le=1_800,
         strict=True,
         description="seconds in which a session may be opened; an open one goes on",
     )
@@ -71,6 +71,7 @@ class DeviceOpened(BaseModel):
     conversation: str
     provider: str = Field(description="provider and model, for people")
     model: str = Field(description="to be named when connecting to the provider")
+    api_version: str | None = Field(description="of the provider's interface, where it is to be named, too")
     secret: str = Field(description="to be shown to the provider in place of a key")
     expires_at: int = Field(description="until when, in seconds since 1970")
     context: Context = Field(description="to be put into the conversation before anything is said")
@@ -203,6 +204,7 @@ async def mint_secret(wish: SecretWish, service: Shared) -> DeviceOpened:
         conversation=call.conversation,
         provider=adapter.name,
         model=secret.model,
+        api_version=getattr(secret, "api_version", None),
         secret=secret.value,
         expires_at=secret.expires_at,
         context=call.context,

@@ -11,9 +11,13 @@ from typing import Any, cast
 import pytest
 
 from agents.concierge.agent import SYSTEM_PROMPT
+from pipelines.realtime.base import RealtimeSession, SessionSetup, Snapshot, ToolAnswer
+from pipelines.realtime.events import ReplyEnded, ReplyWords, SessionOpened, ToolCalled
+from pipelines.realtime.gemini.adapter import GeminiLive
 from pipelines.realtime.openai.adapter import OpenAIRealtime
 from pipelines.vad.energy import EnergyModel
-from tests.realtime.mind import Called, ScriptedMind, latest_context
+from tests.realtime.gemini_service.service import GeminiService
+from tests.realtime.mind import Called, ScriptedMind, context_in, latest_context
 from tests.realtime.openai_service.service import KEY, MODEL, OpenAIService
 from tests.voice_server.device.browser import browsing
 from tests.voice_server.serving import Answer, Served, serving
@@ -47,14 +51,18 @@ class World:
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
-    mind = ScriptedMind(
+def mind() -> ScriptedMind:
+    return ScriptedMind(
         answers=[
             [Called(name="glove_form_start", arguments={"form": "trip-booking"})],
             [Called(name="glove_form_fill", arguments={"values": {"origin": "London"}})],
             ["Where would you like to fly to?"],
         ]
     )
+
+
+@pytest.fixture
+async def world(mind: ScriptedMind) -> AsyncIterator[World]:
     async with OpenAIService(mind) as service:
         adapter = OpenAIRealtime(MODEL, api_key=KEY, base_url=service.base_url)
         house = replace(HOUSE, adapter=adapter)
@@ -152,3 +160,56 @@ async def test_without_a_provider_no_device_is_let_in() -> None:
     with serving(HOUSE) as server:
         answer = await asyncio.to_thread(server.ask, "POST", "/api/realtime/secrets", {})
         assert (answer.status, answer.body["code"]) == (404, "not_configured")
+
+
+@pytest.mark.filterwarnings("ignore:The SDK's ephemeral token support")
+async def test_a_device_of_gemini_s_has_its_tools_run_on_the_server_too(mind: ScriptedMind) -> None:
+    async with GeminiService(mind) as service:
+        adapter = GeminiLive(api_key=service.key, base_url=service.url, ssl=service.trust)
+        with serving(replace(HOUSE, adapter=adapter), agent="agents.concierge:create") as server:
+            minted = await asyncio.to_thread(server.ask, "POST", "/api/realtime/secrets", {"conversation": "ann"})
+            assert minted.status == 201, minted.body
+            opened = minted.body
+            assert service.key not in json.dumps(opened)
+            device = GeminiLive(
+                opened["model"],
+                api_key=opened["secret"],
+                api_version=opened["api_version"],
+                base_url=service.url,
+                ssl=service.trust,
+            )
+            session = await device.open(SessionSetup(instructions="What a device says here changes nothing."))
+            told = await _talk(session, server, opened)
+            assert "".join(told).strip() == "Where would you like to fly to?"
+            view = service.session.conversation.view()
+            assert SYSTEM_PROMPT in view.instructions
+            seen = latest_context(view)
+            assert seen is not None
+            assert "[form: trip-booking]" in seen.text
+
+
+async def _talk(session: RealtimeSession, server: Served, opened: dict[str, Any]) -> list[str]:
+    """Say something, have tools run by the server, and return what the model says."""
+    words: list[str] = []
+    calls: list[dict[str, str]] = []
+    async for event in session.events():
+        match event:
+            case SessionOpened():
+                await session.inject("I want to fly from London.", role="caller", respond=True)
+            case ToolCalled():
+                calls.append({"call_id": event.call_id, "name": event.name, "arguments": event.arguments})
+            case ReplyWords():
+                words.append(event.text)
+            case ReplyEnded() if calls:
+                path, body = f"/api/realtime/calls/{opened['call']}/tools", {"calls": calls}
+                answered = await asyncio.to_thread(server.ask, "POST", path, body, X_Call_Ticket=opened["ticket"])
+                calls = []
+                context = context_in(answered.body["context"]["text"])
+                assert context is not None
+                await session.answer(
+                    [ToolAnswer(**each) for each in answered.body["answers"]],
+                    snapshot=Snapshot(version=context.version, text=context.text),
+                )
+            case ReplyEnded() if words:
+                await session.aclose()
+    return words
