@@ -215,10 +215,7 @@ class RealtimePipeline:
         self._void(Cause.HOST)
 
     def commit_turn(self) -> None:
-        """Answer what there is; in manual turn taking the button is let go by that.
-
-        Where the provider detects turns, it alone knows when one is over: nothing happens.
-        """
+        """Answer what there is; in manual turn taking the button is let go by that."""
         if self._closed:
             return
         if self._manual:

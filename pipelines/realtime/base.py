@@ -130,6 +130,8 @@ class RealtimeSession(Protocol):
     async def end_speech(self, *, respond: bool = True) -> None:
         """The caller has spoken, with our turn detection: what was heard is a turn, to be answered or not.
 
+        With the provider's, no more of the caller is heard for now: a turn that it hears just then is over.
+
         Args:
             respond: whether the model answers now; ``False`` where it was no turn: what can be forgotten is.
         """

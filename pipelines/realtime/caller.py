@@ -110,6 +110,7 @@ class CallerSide:
             detector=settings.detector,
             send=lambda samples: post(Hear(samples=samples)),
             detected=self._detected,
+            stopped=self._stopped,
             failed=lambda error: tell(trouble("vad", error)),
             probe=probe,
         )
@@ -157,10 +158,12 @@ class CallerSide:
             self._act(self._detection.press())
 
     def release(self) -> None:
-        """What was said is the turn, whatever is still to come; where the provider detects turns, it alone knows."""
+        """What was said is the turn, whatever is still to come."""
         if self._settings.ours:
             self._act(self._detection.release(self._clock.now()))
             self._changed()
+        else:
+            self._post(EndSpeech(respond=True))  # Of the turn that the provider may be hearing.
 
     def tick(self, now: float) -> None:
         """Do what is due."""
@@ -182,6 +185,11 @@ class CallerSide:
     def aclose(self) -> None:
         """Stop hearing. Idempotent."""
         self._ears.aclose()
+
+    def _stopped(self) -> None:
+        """No frames come: a provider that hears a turn would wait for its end for ever."""
+        if not self._settings.ours:
+            self.release()
 
     def _detected(self, detection: Detection) -> None:
         match detection:

@@ -37,6 +37,7 @@ class Ears:
         detector: thresholds.
         send: takes what is for the provider, at its rate.
         detected: takes what our detector hears.
+        stopped: called when no frames come any more.
         failed: told when the detector's engine fails; loudness has to do then.
         probe: takes every probability.
     """
@@ -51,6 +52,7 @@ class Ears:
         detector: DetectorSettings,
         send: Callable[[Samples], None],
         detected: Callable[[Detection], None],
+        stopped: Callable[[], None],
         failed: Callable[[Exception], None],
         probe: Probe | None = None,
     ) -> None:
@@ -62,6 +64,7 @@ class Ears:
         self._gate = SpeechGate(rate=rate) if gated else None
         self._detector = SpeechDetector(WINDOW_S, detector)
         self._send = send
+        self._stopped = stopped
         self._tell = detected
         self._begun = False
         """Whether what comes belongs to a turn."""
@@ -87,6 +90,7 @@ class Ears:
         self._pass_on(self._resampled(frame, self._rate))
         if self._activity is not None:
             self._judge(self._activity, frame, now)
+        self._watch_for_gap()
 
     def begin(self) -> None:
         """A turn begins: what was kept from before it is passed on, and what comes."""
@@ -127,7 +131,6 @@ class Ears:
             for detection in self._detector.feed(probability, level, ends_at):
                 self._detected(detection)
             ends_at += WINDOW_S
-        self._watch_for_gap()
 
     def _pass_on(self, samples: Samples) -> None:
         if not len(samples):
@@ -165,12 +168,13 @@ class Ears:
             resampler.reset()
 
     def _watch_for_gap(self) -> None:
-        if self._detector.sounding and self._gap is None:
+        if self._gap is None:
             self._gap = self._clock.call_at(self._heard_at + AUDIO_GAP_S, self._check_gap)
 
     def _check_gap(self) -> None:
         self._gap = None
         if self._clock.now() >= self._heard_at + AUDIO_GAP_S - 1e-6:
             self.cut()
+            self._stopped()
         else:
             self._watch_for_gap()

@@ -266,6 +266,21 @@ def test_a_turn_is_held_by_what_was_asked(kind: ExpectationKind, pause_s: float,
     assert np.count_nonzero(line.session.voice) == 16_000, "nothing twice, nothing lost"
 
 
+def test_a_provider_that_hears_a_turn_is_told_when_no_more_comes() -> None:
+    async def tale(line: RealtimeLine) -> None:
+        await line.voiced(0.5)
+        assert not line.session.of("end")
+        await line.wait(1.0)
+        assert line.session.of("end") == [True], "the frames stopped"
+        await line.voiced(0.5)
+        line.pipeline.mute()
+        await line.voiced(0.5)
+
+    line = hold(tale)
+    assert line.session.of("end") == [True, True], "the microphone was closed"
+    assert np.count_nonzero(line.session.voice) == 16_000
+
+
 def test_a_button_makes_the_turn() -> None:
     from pipelines.turns.settings import TurnTaking
 

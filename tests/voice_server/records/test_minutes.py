@@ -27,8 +27,8 @@ def test_the_story_makes_a_report() -> None:
         (4, "apology", 9.6, 10.6),
     ]
     assert [event.type for event in report.events] == [
-        "held", "backchannel", "resumed", "held", "cancelled", "resumed", "tokens_spent", "compaction_began", "compaction_ended",
-        "engine_trouble", "muted", "unmuted", "noise",
+        "held", "backchannel", "resumed", "held", "cancelled", "resumed", "tokens_spent", "compaction_began",
+        "compaction_ended", "engine_trouble", "muted", "unmuted", "noise",
     ]  # fmt: skip
     assert (report.goals, report.forms) == (GOALS, (FORM,))
     assert report.events[1].data == {"text": "mm-hm", "voiced_s": 0.3}
