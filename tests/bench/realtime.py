@@ -36,6 +36,9 @@ LONGEST_MS = 5.0
 FRAMES = 500
 """Of 20 ms: ten seconds either way, at once."""
 
+WORD_FRAMES = 15
+"""Frames to a word: 200 words a minute."""
+
 _VOICE = (8_000 * np.sin(2 * np.pi * 220 * np.arange(SPEAKING_RATE // 50) / SPEAKING_RATE)).astype(np.int16)
 _CALLER = np.zeros(SPEAKING_RATE // 50, np.int16)
 """At the provider's rate: a resampler's constant lag of 12.5 ms is no work of ours."""
@@ -131,12 +134,12 @@ async def measure(frames: int = FRAMES) -> Measured:
         gc.freeze()  # As the server does when its models are loaded.
         said, heard, late = _Stamps(), _Stamps(), []
         due = time.perf_counter()
-        for _ in range(frames):
+        for number in range(frames):
             due += 0.02
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             late.append(time.perf_counter() - due)
             said.add(len(_VOICE))
-            await stage.say("word", _VOICE)
+            await stage.say("word" if number % WORD_FRAMES == 0 else "", _VOICE)
             heard.add(len(_CALLER))
             pipeline.hear(Frame(_CALLER, SPEAKING_RATE))
         await stage.finish()

@@ -53,7 +53,7 @@ class Item:
     @property
     def transcript(self) -> str | None:
         """Of an answer; a truncation deletes it."""
-        return " ".join(part.text for part in self.said) if self.cut_ms is None else None
+        return " ".join(part.text for part in self.said if part.text) if self.cut_ms is None else None
 
     def wire(self) -> dict[str, Any]:
         """Write it, without audio."""

@@ -76,7 +76,8 @@ class Response:
         item = self._message()
         place = {"response_id": self.id, "item_id": item.id, "output_index": len(self.output) - 1, "content_index": 0}
         words = said.text if not item.said else f" {said.text}"
-        self._emit({"type": "response.output_audio_transcript.delta", **place, "delta": words})
+        if said.text:
+            self._emit({"type": "response.output_audio_transcript.delta", **place, "delta": words})
         item.said.append(Said(text=said.text, samples=said.samples[:0]))
         for start in range(0, len(said.samples), CHUNK):
             chunk = said.samples[start : start + CHUNK]
