@@ -57,6 +57,12 @@ class Floor:
         """Whether what is counted now belongs to the last answer, and not to the next."""
         return self._trailing or self.turn in (Turn.NOBODY, Turn.PLAYED, Turn.CALLS, Turn.VOID)
 
+    @property
+    def unanswered_since(self) -> float | None:
+        """Since when the caller, or who asked, waits for an answer to begin; ``None``: nobody does."""
+        limits = {Turn.CALLER: CALLER_S, Turn.ASKED: ASKED_S}
+        return None if self._until is None or self.turn not in limits else self._until - limits[self.turn]
+
     def hear(self, now: float) -> None:
         """Note that the caller is heard."""
         if self.turn in (Turn.NOBODY, Turn.CALLER, Turn.VOID):

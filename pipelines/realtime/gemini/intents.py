@@ -26,6 +26,10 @@ then. After as much voice an answer is interrupted anyway."""
 WAITING_LIMIT = 256
 """How many words may wait to be put in; of more, the oldest that ask for no answer are dropped."""
 
+REMIND_S = 1.5
+"""How long an answer may take to begin before the model is reminded that it is its turn, in seconds: twice what a good
+one takes. Content without an end made some models wait for more, whatever the caller said then."""
+
 
 class _Speech(Enum):
     """How far the caller's speech is, where turns are ours."""
@@ -61,10 +65,12 @@ class Intents:
         self._streaming = False
         """Whether the provider may be waiting for more of the caller's voice."""
         self._names: dict[str, str] = {}
+        self._unended = False
+        """Whether content was put in whose end was not said, and no answer has begun since."""
         if setup.past and not resumed:
             past = tuple((_ROLES[turn.role], turn.text) for turn in setup.past)
             # Where content is history only, its end has to be said; it is not answered.
-            self._out.append(Turns(turns=past, complete=not family.takes_content))
+            self._put(Turns(turns=past, complete=not family.takes_content))
 
     def take(self) -> Outgoing | None:
         """Take the next message."""
@@ -113,7 +119,7 @@ class Intents:
         if self._speech is not _Speech.NONE:
             self._send_speech()
         elif self._family.takes_content:
-            self._out.append(Turns())
+            self._put(Turns())
 
     def called(self, call_id: str, name: str) -> None:
         """Note that a result is wanted."""
@@ -169,11 +175,26 @@ class Intents:
         self._waiting.clear()
         self._sent, self._next = self._next or self._sent, None
         if self._family.takes_content:
-            self._out.append(Turns(turns=tuple(("user", text) for text in texts), complete=asks))
+            self._put(Turns(turns=tuple(("user", text) for text in texts), complete=asks))
         else:
             self._out.append(Text(text="\n\n".join(texts)))
         if asks:
             self._floor.ask(now)
+
+    def remind(self, now: float) -> None:
+        """End the content whose end was not said, if somebody waits for an answer because of that."""
+        since = self._floor.unanswered_since
+        if self._unended and since is not None and now >= since + REMIND_S:
+            self._put(Turns(complete=True))
+            self._floor.ask(now)
+
+    def replying(self) -> None:
+        """Note that an answer has begun."""
+        self._unended = False
+
+    def _put(self, turns: Turns) -> None:
+        self._unended = not turns.complete
+        self._out.append(turns)
 
     def _send_speech(self) -> None:
         if self._speech is _Speech.KEPT:

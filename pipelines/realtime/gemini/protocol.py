@@ -110,9 +110,10 @@ class GeminiProtocol:
         self.intents.put_in(now)
 
     def tick(self, now: float) -> None:
-        """Give up what did not come in time; to be called about once a second."""
+        """Give up what did not come in time; to be called about twice a second."""
         if self._floor.tick(now) and self._reply is None:
             self._told.extend(self._caller.end())
+        self.intents.remind(now)
         self.intents.put_in(now)
 
     def interrupt(self, now: float) -> None:
@@ -234,6 +235,7 @@ class GeminiProtocol:
         answers_caller = self._floor.turn in (Turn.NOBODY, Turn.CALLER)
         if not self._floor.speak():
             return None
+        self.intents.replying()
         if self._reply is None:
             if answers_caller:
                 self._told.extend(self._caller.place())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NONSENSE", "GeminiSession"]
 
-TICK_S = 1.0
+TICK_S = 0.5
 """How often the protocol is told the time when nothing comes, in seconds."""
 
 DRAIN_S = 0.1

@@ -22,7 +22,7 @@ from pipelines.realtime.events import (
 )
 from pipelines.realtime.gemini.families import family_of
 from pipelines.realtime.gemini.floor import ASKED_S, CALLER_S, PLAYED_S, VOID_S
-from pipelines.realtime.gemini.intents import KEPT_BACK_S
+from pipelines.realtime.gemini.intents import KEPT_BACK_S, REMIND_S
 from pipelines.realtime.gemini.options import GeminiOptions
 from pipelines.realtime.gemini.protocol import GeminiProtocol
 from pipelines.realtime.gemini.wire import Activity, Results, Text, Turns, Voice
@@ -277,6 +277,24 @@ def test_what_never_ends_is_given_up() -> None:
         assert desk.sent() == [], busy
         desk.wait(0.2)
         assert desk.sent(), busy
+
+
+def test_a_model_that_waits_for_the_end_of_silent_content_is_reminded_of_the_caller() -> None:
+    desk = Desk()
+    desk.refresh(2)
+    desk.heard("Hello?")
+    desk.sent()
+    desk.wait(REMIND_S - 0.1)
+    assert desk.sent() == []
+    desk.wait(0.2)
+    assert desk.sent() == [Turns(complete=True)]
+    desk.wait(REMIND_S)
+    assert desk.sent() == [], "once: there is nothing more to complete"
+    desk.speak()
+    desk.end()
+    desk.heard("Hello again.")
+    desk.wait(REMIND_S)
+    assert desk.sent() == [], "nothing is open"
 
 
 def test_a_context_that_says_the_same_is_not_told_again() -> None:

@@ -282,6 +282,18 @@ async def test_the_caller_who_speaks_while_a_tool_runs_withdraws_the_call() -> N
     assert not [each for each in mind.views[1].items if isinstance(each, Call | Result)]
 
 
+async def test_a_model_that_waits_for_the_end_of_silent_content_answers_the_caller_all_the_same() -> None:
+    mind = ScriptedMind(hears=["Hello?"], answers=[["Yes?"]])
+    model = "gemini-2.5-flash-native-audio-preview-12-2025"
+    async with GeminiService(mind) as service, talking(live(service, model)) as call:
+        await call.session.refresh(Snapshot(version=2, text="Two."))
+        await speak(call)
+        await call.until(ReplyEnded)
+        assert service.session.refusal is None
+        context = latest_context(mind.views[0])
+    assert context is not None and context.version == 2
+
+
 async def test_the_caller_s_voice_interrupts_an_answer_that_is_playing() -> None:
     mind = ScriptedMind(hears=["Hello.", "Stop."], answers=[["One two three four five six."], ["Yes?"]], word_s=2.0)
     async with GeminiService(mind, pace=1.0) as service, talking(live(service)) as call:

@@ -81,6 +81,7 @@ class Session:
         self._hearing: Hearing | None = None
         self._activity: list[Samples] | None = None
         self._history = False
+        self._unended = False
         self._open_calls: dict[str, str] = {}
         self._called: list[dict[str, Any]] = []
         self._said = ""
@@ -177,6 +178,12 @@ class Session:
             self.conversation.items.append(words_of(role, text))
             if context_in(text) is not None:
                 self.order.append("context")
+        if not complete:
+            self._unended = True
+        elif not turns and not self._unended:
+            raise Refused("No turn to complete")
+        else:
+            self._unended = False
         if complete and self._model.takes_content:
             self.order.append("trigger")
             self.answer()
@@ -244,19 +251,21 @@ class Session:
                 await self.interrupt()
 
     def _end_turn(self, turn: Samples) -> None:
+        assert self._model is not None
         self.heard.append(turn)
         self._stop_work()
-        self.answers += 1
-        self._work = self.service.start(self._understand(turn))
+        waits = self._model.waits_for_end and self._unended
+        self.answers += not waits
+        self._work = self.service.start(self._understand(turn, answers=not waits))
 
-    async def _understand(self, turn: Samples) -> None:
+    async def _understand(self, turn: Samples, *, answers: bool) -> None:
         text = await self.service.mind.transcribe(turn, self.conversation.view())
         if text:
             self.conversation.items.append(Words(role="user", text=text))
             self._unwritten = text
         if not self.service.late_transcripts:
             await self._write_down()
-        if text or self.service.answers_silence:
+        if answers and (text or self.service.answers_silence):
             await self._make()
 
     # What the model does.
