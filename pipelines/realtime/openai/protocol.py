@@ -220,6 +220,8 @@ class OpenAIProtocol:
         self._tell(self._transcripts.begin(item))
         if not self._writes:
             self._tell(self._transcripts.end(item, ""))
+        if item and self._answers and self._sequencer.talking:
+            self._sequencer.want(item)  # It begins no answer while it makes one that the caller did not interrupt.
 
     def _read_created(self, message: wire.Message, now: float) -> None:
         if not (answer_id := wire.text(message, "response", "id")):

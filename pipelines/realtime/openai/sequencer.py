@@ -80,6 +80,11 @@ class Sequencer:
         """The trigger that is not yet answered for."""
         return None if self._asked is None else self._asked.trigger
 
+    @property
+    def talking(self) -> bool:
+        """Whether an answer is being made that is wanted."""
+        return self.answer is not None and not self.answer.void
+
     def want(self, item: str) -> None:
         """Owe an answer to an item, and to all before it."""
         self._owed = _Owed(item=item)

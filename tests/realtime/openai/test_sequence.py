@@ -119,6 +119,18 @@ def test_where_the_provider_answers_nothing_by_itself_the_trigger_follows_the_tu
     assert desk.kinds() == ["conversation.item.create", "response.create"]
 
 
+def test_a_turn_over_an_answer_that_goes_on_is_answered_behind_it() -> None:
+    desk = Desk(options=OpenAIOptions(turn_detection=ServerVad(interrupt_response=False)))
+    desk.begin("resp-1")
+    desk.say("input_audio_buffer.speech_started", item_id="u1", audio_start_ms=0)
+    desk.say("input_audio_buffer.speech_stopped", item_id="u1", audio_end_ms=900)
+    desk.say("input_audio_buffer.committed", item_id="u1")
+    desk.wait(OWN_ANSWER_S)
+    assert desk.kinds() == []
+    desk.end("resp-1")
+    assert desk.kinds() == ["response.create"]
+
+
 def test_an_answer_that_begins_while_the_caller_speaks_is_cancelled_unheard_and_asked_for_again() -> None:
     desk = Desk()
     desk.inject()
