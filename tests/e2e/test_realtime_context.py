@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,22 +20,16 @@ from agents.forms.field import ask
 from agents.forms.mount import use_form_runner
 from agents.forms.step import FormStep
 from agents.models.driven import s2s_driven_model
-from pipelines.audio.frame import Frame, Samples
+from pipelines.audio.frame import Samples
 from pipelines.audio.wav import read_wav
-from pipelines.call import Call, CallInput
-from pipelines.clock import Clock
-from pipelines.events import CallEvent, EngineTrouble
-from pipelines.glove import GloveToolHost
-from pipelines.playout.output import AudioOutput
 from pipelines.realtime.agent import RealtimePipeline
-from pipelines.realtime.base import RealtimeAdapter
-from pipelines.vad.silero import SileroModel
 from tests.fixtures.catalogue import fixture
 from tests.realtime.brisk import BriskClock
+from tests.realtime.holding import Desk, hold
 from tests.realtime.local_mind import LocalMind
 from tests.realtime.mind import Mind, Result, ScriptedMind, Thought, View, Words, context_in, contexts, latest_context
 from tests.realtime.standing_in import PROVIDERS, standing_in
-from voice_server.transports.recorded import RecordedCaller, RecordedOutput, Recording
+from voice_server.transports.recorded import RecordedCaller, Recording
 
 pytestmark = [pytest.mark.wire, pytest.mark.realtime]
 
@@ -73,49 +67,6 @@ class WatchedMind:
             self.compared.append(([context.text for context in told], await rendered(self._glove)))
         async for thought in self._mind.respond(view):
             yield thought
-
-
-class Desk:
-    """A caller's place at which nobody speaks, and a host does something.
-
-    Args:
-        does: what.
-    """
-
-    def __init__(self, does: Callable[[RealtimePipeline], Awaitable[None]]) -> None:
-        self._does = does
-        self.pipeline: RealtimePipeline | None = None
-
-    async def run(self, hear: Callable[[Frame], None], idle: Callable[[], bool]) -> None:
-        assert self.pipeline is not None
-        await self._does(self.pipeline)
-
-
-async def hold(glove: Glove, adapter: RealtimeAdapter, caller: CallInput, clock: Clock) -> list[CallEvent]:
-    """Hold a call."""
-    ears = SileroModel()
-    told: list[CallEvent] = []
-
-    def begin(
-        *, clock: Clock, output: AudioOutput, group: asyncio.TaskGroup, tell: Callable[[CallEvent], None]
-    ) -> RealtimePipeline:
-        pipeline = RealtimePipeline(
-            clock=clock,
-            output=output,
-            group=group,
-            tell=tell,
-            adapter=adapter,
-            host=GloveToolHost(glove, clock),
-            activity=ears.open(),
-        )
-        if isinstance(caller, Desk):
-            caller.pipeline = pipeline
-        return pipeline
-
-    output = RecordedOutput(clock, can_pause=True)
-    await Call(clock=clock, caller=caller, output=output, pipeline=begin, tell=told.append).run()
-    assert [event for event in told if isinstance(event, EngineTrouble)] == []
-    return told
 
 
 @pytest.fixture(scope="module")
