@@ -98,12 +98,16 @@ class Floor:
             self._go(Turn.PLAYED, now + spoken_s + PLAYED_S)
 
     def call(self) -> None:
-        """Note that the model waits for results."""
+        """Note that the model waits for results; some say then that their turn is complete, and some do not."""
+        self._trailing = True
         self._go(Turn.CALLS, None)
 
     def give_results(self, now: float) -> None:
-        """Note that all results were given."""
-        self._go(Turn.ASKED, now + ASKED_S)
+        """Note that all results were given; a model that did not wait for them may be speaking."""
+        if self.turn is Turn.CALLS:
+            self._go(Turn.ASKED, now + ASKED_S)
+        else:
+            self.ask(now)
 
     def withdraw(self, now: float) -> None:
         """Note that no results are wanted any more."""

@@ -66,7 +66,7 @@ class Intents:
         """Whether the provider may be waiting for more of the caller's voice."""
         self._names: dict[str, str] = {}
         self._unended = False
-        """Whether content was put in whose end was not said, and no answer has begun since."""
+        """Whether something was put in after which some models wait for more, and no answer has begun since."""
         if setup.past and not resumed:
             past = tuple((_ROLES[turn.role], turn.text) for turn in setup.past)
             # Where content is history only, its end has to be said; it is not answered.
@@ -149,6 +149,7 @@ class Intents:
         self._sent, self._next = context, None
         self._out.append(Results(results=tuple(written)))
         if not self._names:
+            self._unended = self._unended or not self._family.takes_content
             self._floor.give_results(now)
 
     def inject(self, text: str, role: Literal["caller", "system"], *, respond: bool) -> None:
@@ -182,10 +183,11 @@ class Intents:
             self._floor.ask(now)
 
     def remind(self, now: float) -> None:
-        """End the content whose end was not said, if somebody waits for an answer because of that."""
+        """Say that it is the model's turn, if it may wait for that and somebody waits for an answer."""
         since = self._floor.unanswered_since
         if self._unended and since is not None and now >= since + REMIND_S:
-            self._put(Turns(complete=True))
+            self._unended = False
+            self._out.append(Turns(complete=True) if self._family.takes_content else Text(text=" "))
             self._floor.ask(now)
 
     def replying(self) -> None:

@@ -332,6 +332,45 @@ def test_a_model_that_takes_no_content_gets_text_and_what_is_silent_with_it() ->
     assert desk.sent() == []
 
 
+def test_a_model_that_takes_no_content_is_reminded_of_its_results_once() -> None:
+    desk = Desk(model=PHONE)
+    desk.call("c-1")
+    desk.answer("c-1")
+    desk.sent()
+    desk.wait(REMIND_S)
+    assert desk.sent() == [Text(text=" ")]
+    desk.wait(REMIND_S)
+    assert desk.sent() == []
+
+
+def test_a_turn_that_is_complete_with_its_calls_is_not_the_one_that_their_results_ask_for() -> None:
+    desk = Desk()
+    desk.call("c-1")
+    desk.answer("c-1")
+    desk.content(turnComplete=True)
+    desk.sent(), desk.events()
+    desk.refresh(3)
+    assert desk.sent() == [], "the answer is still to come"
+    desk.speak()
+    assert not [kind for kind in desk.kinds() if kind.startswith("CallerWords")], "nobody has spoken"
+
+
+def test_a_model_that_speaks_while_its_tools_run_is_not_cut_off_by_their_results() -> None:
+    desk = Desk(model="gemini-3.8-live-extended-thinking")
+    desk.call("c-1")
+    desk.speak("One moment.")
+    desk.answer("c-1")
+    desk.sent()
+    desk.refresh(3)
+    desk.end()
+    assert desk.sent() == [], "the answer to the results is still to come"
+    desk.speak("It is booked.")
+    desk.end()
+    assert desk.sent() == [user(snapshot_text(Snapshot(version=3, text="3.")))]
+    began = [kind for kind in desk.kinds() if kind.startswith("ReplyBegan")]
+    assert began == ["ReplyBegan reply-1", "ReplyBegan reply-2", "ReplyBegan reply-3"]
+
+
 def test_our_turn_is_sent_when_it_is_one() -> None:
     desk = Desk(OURS)
     desk.intents.begin_speech()
