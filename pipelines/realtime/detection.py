@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from pipelines.realtime.settings import Detecting
 from pipelines.responder import ExpectationKind
+from pipelines.turns.endpointing import Pace
 from pipelines.vad.detector import (
     Detection,
     SpeechConfirmed,
@@ -91,6 +92,7 @@ class OurDetection:
         self._state = _State.SILENT
         self._over = Over.SILENCE
         self._held = False
+        self._pace = Pace()
         self._ended_at = 0.0
         self._due_at = 0.0
 
@@ -114,7 +116,7 @@ class OurDetection:
         """
         match detection:
             case SpeechStarted():
-                return self._started(over)
+                return self._started(detection.at, over)
             case SpeechConfirmed():
                 return self._confirmed()
             case SpeechProgressed():
@@ -144,8 +146,9 @@ class OurDetection:
         self._state = _State.SILENT
         return [*([TurnEnds(respond=True, ended_at=now)] if begun else []), *self._let_go()]
 
-    def _started(self, over: Over) -> list[Detected]:
+    def _started(self, at: float, over: Over) -> list[Detected]:
         if self._state is _State.TRAILING:
+            self._pace.observe(at - self._ended_at)
             self._state = _State.SPEAKING
             return []
         self._state, self._over = _State.SOUNDING, over
@@ -183,7 +186,7 @@ class OurDetection:
             return [TurnEnds(respond=False, ended_at=sound.ended_at), ignored, *self._let_go()]
         self._state = _State.TRAILING
         self._ended_at = sound.ended_at
-        self._due_at = sound.ended_at + self.settings.hold(asked)
+        self._due_at = sound.ended_at + self.settings.hold(asked, self._pace)
         return self._let_go()
 
     def _let_go(self) -> list[Detected]:

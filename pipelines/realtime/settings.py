@@ -8,6 +8,7 @@ from enum import StrEnum
 from pipelines.playout.player import PlayerSettings
 from pipelines.realtime.base import TurnDetection
 from pipelines.responder import ExpectationKind
+from pipelines.turns.endpointing import Pace
 from pipelines.turns.settings import TurnTaking
 from pipelines.vad.detector import DetectorSettings
 
@@ -33,8 +34,9 @@ class Detecting:
 
     interrupt_s: float = 0.6
     """Voice above which a sound over the agent interrupts it: a cough and a "mm-hm" are shorter."""
-    hold_s: float = 0.6
-    """From the end of speech to the end of the turn: as for words that end in a full stop."""
+    hold_s: float = 0.9
+    """From the end of speech to the end of the turn: between a full stop's and a broken-off sentence's in the cascade,
+    for here nobody knows which it was."""
     holds_s: dict[ExpectationKind, float] = field(
         default_factory=lambda: {
             ExpectationKind.YES_NO: 0.3,
@@ -48,10 +50,15 @@ class Detecting:
         }
     )
     """The same by what was asked: a group of digits is followed by another one."""
+    longest_s: float = 2.8
+    """The longest hold, for a caller who makes long pauses."""
+    scaled_above_s: float = 0.5
+    """Only longer holds follow the caller's pace."""
 
-    def hold(self, kind: ExpectationKind) -> float:
-        """How long to wait for more."""
-        return self.holds_s.get(kind, self.hold_s)
+    def hold(self, kind: ExpectationKind, pace: Pace) -> float:
+        """How long to wait for more of this caller's."""
+        hold = self.holds_s.get(kind, self.hold_s)
+        return min(hold * pace.scale, self.longest_s) if hold > self.scaled_above_s else hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -241,8 +241,8 @@ def test_a_voice_that_lasts_interrupts_and_is_a_turn() -> None:
 
 
 @pytest.mark.parametrize(("kind", "pause_s", "turns"), [
-    (ExpectationKind.OPEN, 0.5, 1),
-    (ExpectationKind.OPEN, 0.9, 2),
+    (ExpectationKind.OPEN, 0.8, 1),
+    (ExpectationKind.OPEN, 1.3, 2),
     (ExpectationKind.YES_NO, 0.5, 2),
     (ExpectationKind.DIGITS, 1.2, 1),
 ])  # fmt: skip
