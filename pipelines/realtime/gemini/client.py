@@ -91,6 +91,7 @@ def make_client(
         base_url=None if base_url is None else base_url.rstrip("/"),
         api_version=api_version,
         async_client_args=how,
+        client_args=None if ssl is None else {"verify": ssl},
         httpx_async_client=http,
         timeout=round(ASK_S * 1000),
     )
