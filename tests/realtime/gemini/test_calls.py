@@ -204,3 +204,21 @@ async def test_with_our_turn_detection_a_turn_is_answered_and_a_cough_is_not_hea
     assert refusal is None
     assert [text for role, text in stored if role == "user"] == ["A trip.", "Stop."]
     assert stored[-1] == ("agent", "Yes?") and line.all(UtteranceEnded)[0].interrupted
+
+
+async def test_an_end_that_is_announced_in_mid_answer_cuts_nothing_that_was_made() -> None:
+    mind = ScriptedMind(hears=["Count.", "Again."], answers=[[LONG], ["No."]], word_s=WORD_S)
+    async with GeminiService(mind, pace=PACE) as service, on_the_line(live(service)) as line:
+        await line.speak(SPEECH, RATE)
+        await line.until(UtteranceStarted)
+        await service.session.go_away(0.3)
+        await sessions(service, line, 2)
+        first = await line.until(UtteranceEnded)
+        await line.idle()
+        await line.speak(SPEECH, RATE)
+        await line.until(UtteranceEnded, 2)
+        stored = await line.stored()
+    assert first.heard.split() == LONG.split() and not first.interrupted
+    assert [role for role, _ in stored] == ["user", "agent", "user", "agent"]
+    assert [text for _, text in stored[2:]] == ["Again.", "No."]
+    assert not line.all(EngineTrouble), "nobody on the call has to know"
