@@ -22,7 +22,7 @@ from voice_server.turn import run
 
 pytestmark = [pytest.mark.wire, pytest.mark.realtime]
 
-PACE = 5.0
+PACE = 4.0
 """How much faster than life the callers of these tests speak and hear: the stand-ins decide as fast as they can."""
 
 SAYS = (

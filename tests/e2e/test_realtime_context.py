@@ -33,7 +33,7 @@ from voice_server.transports.recorded import RecordedCaller, Recording
 
 pytestmark = [pytest.mark.wire, pytest.mark.realtime]
 
-PACE = 5.0
+PACE = 4.0
 
 
 def now() -> datetime:
