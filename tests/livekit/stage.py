@@ -65,6 +65,8 @@ class Caller:
     room: rtc.Room
     heard: Heard = field(default_factory=Heard)
     events: list[dict[str, Any]] = field(default_factory=list)
+    again: int = 0
+    """Events that were told before."""
     texts: list[tuple[str, dict[str, str], list[str]]] = field(default_factory=list)
     """Of each text on LiveKit's own topics: whose it is, its attributes, and its pieces as they came."""
     to_say: deque[Samples] = field(default_factory=deque)
@@ -72,6 +74,7 @@ class Caller:
     """When each recording began to be sent."""
     source: rtc.AudioSource | None = None
     track: rtc.LocalTrackPublication | None = None
+    _known: set[tuple[str, int | None]] = field(default_factory=set)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _doing: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -121,7 +124,13 @@ class Caller:
         self._news.set()
 
     def _tell(self, line: str) -> None:
-        self.events.append(json.loads(line))
+        event = json.loads(line)
+        number = (event["call"], event["seq"])
+        if event["seq"] is not None and number in self._known:
+            self.again += 1
+        else:
+            self._known.add(number)
+            self.events.append(event)
         self._news.set()
 
     def all(self, type: str) -> list[dict[str, Any]]:

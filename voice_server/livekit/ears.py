@@ -36,15 +36,18 @@ class Ears:
         self._group = group
         self._hear = hear
         self._reading: asyncio.Task[None] | None = None
+        self.track: str | None = None
+        """What is listened to."""
 
     def listen(self, track: rtc.RemoteAudioTrack) -> None:
         """Listen to a track, and to no other any more."""
         self.close()
+        self.track = track.sid
         self._reading = self._group.create_task(self._read(track), name=f"ears on {track.sid}")
 
     def close(self) -> None:
         """Listen to nothing. Idempotent."""
-        reading, self._reading = self._reading, None
+        reading, self._reading, self.track = self._reading, None, None
         if reading is not None:
             reading.cancel()
 

@@ -54,6 +54,9 @@ TOKEN_S = 6 * 3600.0
 WORKS_ON_S = 0.1
 """Seconds the SDK's threads still work after a room was left: of 45 processes that ended sooner, 3 were aborted."""
 
+ASK_S = 2.0
+"""Seconds a microphone that was asked for may take to come: a tenth of that, where nothing is amiss."""
+
 FLUSH_S = 1.0
 """Seconds that what was told last may take to get out before the agent leaves."""
 
@@ -122,6 +125,7 @@ class RoomLeg:
         self._keypad = Keypad()
         self._keying: Timer | None = None
         self._settling: Timer | None = None
+        self._asking: Timer | None = None
         self._counter = Counter(call, self._clock, self._post.put, self._whine)
         self._room = Room(self)
         self._group: asyncio.TaskGroup | None = None
@@ -200,7 +204,7 @@ class RoomLeg:
 
     async def aclose(self, ending: Ending) -> None:
         """Tell what is still to be told, and leave the room. Idempotent."""
-        for timer in (self._keying, self._settling):
+        for timer in (self._keying, self._settling, self._asking):
             if timer is not None:
                 timer.cancel()
         try:
@@ -267,13 +271,23 @@ class RoomLeg:
                 case Left():
                     self._left()
                 case Listen():
-                    self._room.microphone = change.track
-                    self._room.subscribe(self._attendance.caller or "", change.track)
+                    self._listen()
                 case Deaf():
                     if self._ears is not None:
                         self._ears.close()
                 case _:
                     assert_never(change)
+
+    def _listen(self) -> None:
+        """Ask for the caller's microphone, and again until it is there: while the server is away nobody is heard."""
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+        track = self._attendance.track
+        if track is not None and (self._ears is None or self._ears.track != track):
+            self._room.microphone = track
+            self._room.subscribe(self._attendance.caller or "", track)
+            self._asking = self._clock.call_at(self._clock.now() + ASK_S, self._listen)
 
     def _linked(self, identity: str) -> None:
         self._room.caller = identity
@@ -319,6 +333,7 @@ class RoomLeg:
         """We are in the room again, perhaps as somebody new, and so are others."""
         self._post.put(Showing(state=self.call.state))
         self._greet_all()
+        self._listen()
         self._step(self._presence.back(self._clock.now(), present=self._attendance.present))
 
     def over(self, ending: Ending) -> None:

@@ -201,12 +201,14 @@ class Room:
         return source
 
     def subscribe(self, identity: str, track: str) -> None:
-        """Ask for somebody's microphone; nobody else's is sent."""
+        """Ask for somebody's microphone, as if for the first time; nobody else's is sent."""
         if self._room is None or (participant := self._room.remote_participants.get(identity)) is None:
             return
         for sid, publication in participant.track_publications.items():
             if publication.kind == self._audio:
-                publication.set_subscribed(sid == track)
+                publication.set_subscribed(False)
+                if sid == track:
+                    publication.set_subscribed(True)
 
     async def leave(self) -> None:
         """Go out. Idempotent; bounded in time."""
