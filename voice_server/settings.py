@@ -17,6 +17,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from agents.models.providers import PROVIDERS
 from pipelines.gating import Gating
+from pipelines.realtime.gemini.options import DEFAULT_MODEL as GEMINI_MODEL
+from pipelines.realtime.openai.options import DEFAULT_MODEL as OPENAI_MODEL
 from pipelines.turns.settings import TurnTaking
 from voice_server.errors import UsageError
 
@@ -157,7 +159,9 @@ class Settings(BaseSettings):
         validation_alias="S2S_PROVIDER",
     )
     s2s_model: str | None = _setting(
-        None, "which of their models; without one, `gpt-realtime` or Gemini's live one", validation_alias="S2S_MODEL"
+        None,
+        f"which of their models; without one, `{OPENAI_MODEL}` or `{GEMINI_MODEL}`",
+        validation_alias="S2S_MODEL",
     )
     s2s_voice: str | None = _setting(
         None, "by which of their voices it speaks; without one, as they have it", validation_alias="S2S_VOICE"
