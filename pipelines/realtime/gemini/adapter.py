@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from pipelines.clock import Clock, RealClock
 from pipelines.realtime.base import RealtimeError, SessionSetup
-from pipelines.realtime.gemini.client import CONNECT_S, make_client
+from pipelines.realtime.gemini.client import CONNECT_S, make_client, warm_types
 from pipelines.realtime.gemini.device_token import LASTS_S, DeviceToken, mint_token
 from pipelines.realtime.gemini.families import family_of
 from pipelines.realtime.gemini.options import API_VERSIONS, DEFAULT_MODEL, GeminiOptions
@@ -78,6 +78,7 @@ class GeminiLive:
         # It takes over a second, for the SDK: here, at start-up, and not in the middle of a call.
         version = api_version or API_VERSIONS[0]
         self._client = make_client(api_key, base_url=base_url, api_version=version, ssl=ssl)
+        warm_types()
         self._mint = partial(
             mint_token, options=self._options, model=model, api_key=api_key, base_url=base_url, ssl=ssl
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from google.genai.client import AsyncClient as AsyncGemini
     from httpx2 import AsyncClient
 
-__all__ = ["CLOSE_S", "CONNECT_S", "asking", "make_client"]
+__all__ = ["CLOSE_S", "CONNECT_S", "asking", "make_client", "warm_types"]
 
 CONNECT_S = 5.0
 """How long connecting may take until the setup is accepted, in seconds: long enough for a slow network, short enough
@@ -44,6 +44,15 @@ WRITE_BYTES = 256 * 1024
 
 MESSAGE_BYTES = 16 * 1024 * 1024
 """The longest message that is taken."""
+
+_BUILT = (
+    "LiveConnectConfig", "LiveConnectParameters", "LiveClientContent", "LiveClientToolResponse",
+    "LiveSendRealtimeInputParameters", "ActivityStart", "ActivityEnd", "FunctionResponse", "Content", "Part", "Blob",
+    "LiveServerMessage", "LiveServerSetupComplete", "LiveServerContent", "Transcription", "LiveServerToolCall",
+    "FunctionCall", "LiveServerToolCallCancellation", "LiveServerGoAway", "LiveServerSessionResumptionUpdate",
+    "UsageMetadata", "ModalityTokenCount",
+)  # fmt: skip
+"""Types of the SDK's that a call uses."""
 
 _logger = logging.getLogger(f"{__name__}.connection")
 _logger.setLevel(logging.INFO)  # Below that stand headers with the key, and all that is said.
@@ -99,6 +108,14 @@ def make_client(
         return genai.Client(api_key=api_key, vertexai=False, http_options=options)
     except ValueError as exc:
         raise RealtimeError(f"gemini cannot be used: {in_words(str(exc))}", retry=False) from exc
+
+
+def warm_types() -> None:
+    """Have pydantic build the SDK's types that a call uses: else it does when they are used first, in mid-call."""
+    from google.genai import types
+
+    for name in _BUILT:
+        getattr(types, name).model_rebuild()
 
 
 @asynccontextmanager

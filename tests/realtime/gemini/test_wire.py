@@ -6,6 +6,8 @@ import asyncio
 import json
 import logging
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+from pydantic import BaseModel
 
 from pipelines.realtime.base import (
     AdvertisedTool,
@@ -176,6 +179,47 @@ async def test_a_connection_that_stands_still_drops_voice_and_nothing_else(monke
         heard = sum("audio" in message.get("realtimeInput", {}) for message in service.session.received)
     assert longest < 0.2, "a call waits for nobody"
     assert heard < 60 and len(mind.views) == 1
+
+
+async def test_closing_is_bounded_also_when_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.CLOSE_S < 2
+    monkeypatch.setattr(client, "CLOSE_S", 0.2)
+    monkeypatch.setattr(session, "CLOSE_S", 0.2)
+    async with GeminiService(ScriptedMind()) as service, talking(live(service)) as call:
+        service.session.flowing.clear()
+        for _ in range(2):  # One that it holds, and one behind it.
+            await call.session.inject("Hello?", role="caller", respond=False)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await call.session.aclose()
+        assert loop.time() - began < 0.8
+        assert (await call.until(SessionEnded)).expected
+
+
+def test_the_sdk_is_imported_where_it_is_used() -> None:
+    code = "import sys, pipelines.realtime.gemini.adapter; sys.exit('google.genai' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_a_call_has_no_types_of_the_sdk_built() -> None:
+    async with GeminiService(ScriptedMind(answers=[["Yes."]])) as service:
+        gemini = live(service)
+        before = unbuilt()
+        async with talking(gemini) as call:
+            await call.session.inject("Hello?", role="caller", respond=True)
+            await call.until(ReplyEnded)
+        assert unbuilt() == before
+
+
+def unbuilt() -> set[str]:
+    """Name the types of the SDK's that pydantic has not built."""
+    classes, found = [BaseModel], set()
+    while classes:
+        for each in classes.pop().__subclasses__():
+            classes.append(each)
+            if each.__module__ == "google.genai.types" and not each.__pydantic_complete__:
+                found.add(each.__name__)
+    return found
 
 
 # What is set up.
