@@ -87,6 +87,7 @@ class GloveToolHost:
         self._on_tool_call = on_tool_call
         self._signal = AbortSignal()
         """Stops what is prepared when the call ends."""
+        self._come_and_gone: dict[str, Tool] = {}
         self._versions = 0
         self._unsettled: dict[str, Message] = {}
         self._on_result: Callable[[], None] | None = None
@@ -288,7 +289,10 @@ class GloveToolHost:
         glove.errands.on_result()
 
     def _offered(self) -> dict[str, Tool]:
-        return {name: tool for name, tool in self._glove.offered.items() if name not in self._excluded}
+        offered = self._glove.offered
+        # A tool that comes and goes with what runs would make some providers connect anew each time: it stays.
+        self._come_and_gone |= {name: tool for name, tool in offered.items() if tool not in self._glove.tools}
+        return {name: tool for name, tool in {**offered, **self._come_and_gone}.items() if name not in self._excluded}
 
     async def _prepare(self) -> None:
         await self._glove.prepare_request(self._signal)

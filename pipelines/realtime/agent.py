@@ -8,47 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, replace
-from typing import assert_never
+from dataclasses import replace
 
 from pipelines.audio.frame import Frame, Samples
 from pipelines.clock import Clock, Timer
-from pipelines.events import EngineTrouble, Tell, TokensSpent, UtteranceCancelled, careful, trouble
+from pipelines.events import EngineTrouble, Tell, careful, trouble
 from pipelines.playout.output import AudioOutput
-from pipelines.realtime.actions import (
-    Apologise,
-    Begin,
-    Cut,
-    Finish,
-    GiveWay,
-    MachineAction,
-    Rest,
-    Sound,
-    Spent,
-    Unspoken,
-    Withdraw,
-    Write,
-)
-from pipelines.realtime.actions import Tell as Told
 from pipelines.realtime.base import RealtimeAdapter, RealtimeError, SessionSetup
 from pipelines.realtime.briefing import Briefing
 from pipelines.realtime.caller import CallerSide
 from pipelines.realtime.chronicle import Chronicle, ModelCalled
-from pipelines.realtime.connection import Connection
+from pipelines.realtime.connection import Connection, session_of
 from pipelines.realtime.detection import Over
 from pipelines.realtime.ears import Probe
 from pipelines.realtime.events import CallerWords, ProviderEvent, ReplyAudio, ReplyWords
 from pipelines.realtime.lasting import Gap
 from pipelines.realtime.machine import RealtimeMachine
-from pipelines.realtime.outbox import Inject, Interrupt, Outbox
+from pipelines.realtime.outbox import Inject, Outbox
+from pipelines.realtime.performance import Performance
 from pipelines.realtime.scribe import Scribe
 from pipelines.realtime.settings import Lost, RealtimeSettings
 from pipelines.realtime.speech import Speech
 from pipelines.realtime.voices import Voices
-from pipelines.realtime.wording import GO_ON, SAY
-from pipelines.responder import Batch, ResponderError, SpokenKind, ToolHost
+from pipelines.realtime.wording import GO_ON
+from pipelines.responder import Batch, ResponderError, ToolHost
 from pipelines.tts.base import Synthesizer
 from pipelines.turns.events import Cause
 from pipelines.turns.settings import TurnTaking
@@ -58,6 +42,9 @@ __all__ = ["RealtimePipeline"]
 
 STILL_SOUNDS_S = 3.0
 """Seconds a new session waits for what is still being said, so that it can be told what was heard of it."""
+
+FAREWELL_S = 10.0
+"""Seconds a call that has lost its model goes on for what is still being said."""
 
 TOOLS_LIMIT_S = 60.0
 """Seconds a closing call waits for tools that may not be stopped: longer than any payment takes."""
@@ -109,8 +96,6 @@ class RealtimePipeline:
         self._owed = False
         """Whether the caller waited for a word when the connection broke."""
         self._typed = 0
-        self._due: deque[MachineAction] = deque()
-        self._doing = False
         self._timer: Timer | None = None
         self._machine = RealtimeMachine(answer_wait_s=self.settings.unanswered_s)
         self._gap = Gap(self.settings.lasting)
@@ -128,7 +113,7 @@ class RealtimePipeline:
             chronicle=self._chronicle,
             replies=self._machine.replies_of,
             post=self._connection.post,
-            over=self._over_with,
+            over=self._settled,
             tell=self._tell,
         )
         self._voices = Voices(
@@ -142,6 +127,16 @@ class RealtimePipeline:
             tell=self._tell,
             settled=speech.settled,
         )
+        self._performance = Performance(
+            clock=clock,
+            machine=self._machine,
+            voices=self._voices,
+            chronicle=self._chronicle,
+            connection=self._connection,
+            failed=self.settings.failed,
+            changed=self._arm,
+            tell=self._tell,
+        )
         self._caller = CallerSide(
             clock=clock,
             rate=adapter.hears,
@@ -151,7 +146,7 @@ class RealtimePipeline:
             over=self._over,
             asked=lambda: host.expects().kind,
             post=self._connection.post,
-            void=self._void,
+            void=self._performance.void,
             spoke=self._machine.spoke,
             changed=self._arm,
             tell=self._tell,
@@ -164,12 +159,13 @@ class RealtimePipeline:
             settings=self.settings,
             post=self._connection.post,
             turn=lambda: self._machine.turn,
-            results_told=lambda respond: self._do(self._machine.results_told(clock.now(), respond=respond)),
-            asks=lambda: self._do(self._machine.asked("tool_result")),
+            results_told=self._performance.results_told,
+            asks=lambda: self._performance.asked("tool_result"),
             narrate=self.narrate,
             changed=self._arm,
             tell=self._tell,
         )
+        self._performance.works = self._briefing
         self._scribe = Scribe(
             clock=clock,
             host=host,
@@ -189,7 +185,7 @@ class RealtimePipeline:
         self._gap.down(self._clock.now())
         self._group.create_task(self._begin(), name="realtime begin")
         if self.settings.greeting:
-            self._say(self.settings.greeting, "greeting")
+            self._performance.say(self.settings.greeting, "greeting")
         self._arm()
 
     def hear(self, frame: Frame) -> None:
@@ -203,16 +199,13 @@ class RealtimePipeline:
         What the model is told to say the caller may interrupt, where the provider detects turns.
         """
         if not self._closed:
-            self._say(text, "narration")
+            self._performance.say(text, "narration")
 
     def interrupt(self) -> None:
         """Cut whatever is being said, and stop what the agent does for it."""
-        if self._closed:
-            return
-        self._briefing.abort()
-        for number in self._voices.own:
-            self._cut(number, Cause.HOST)
-        self._void(Cause.HOST)
+        if not self._closed:
+            self._briefing.abort()
+            self._performance.silence(Cause.HOST)
 
     def commit_turn(self) -> None:
         """Answer what there is; in manual turn taking the button is let go by that."""
@@ -228,10 +221,9 @@ class RealtimePipeline:
         if self._closed:
             return
         self._typed += 1
-        now = self._clock.now()
-        self._void(Cause.TYPED)
-        self._do(self._machine.typed(text, now))
-        self._chronicle.feed(CallerWords(item=f"typed:{self._typed}", text=text, final=True), now)
+        self._performance.typed(text)
+        typed = CallerWords(item=f"typed:{self._typed}", text=text, final=True)
+        self._chronicle.feed(typed, self._clock.now())
         self._connection.post(Inject(text=text, role="caller", respond=True))
         self._scribe.look()
 
@@ -250,7 +242,7 @@ class RealtimePipeline:
         if self._closed:
             return
         if respond:
-            self._do(self._machine.asked("reply"))
+            self._performance.asked("reply")
         self._connection.post(Inject(text=text, role="system", respond=respond))
 
     async def refresh_context(self) -> None:
@@ -302,8 +294,7 @@ class RealtimePipeline:
         self._caller.aclose()
         if self._timer is not None:
             self._timer.cancel()
-        self._do(self._machine.closed())
-        self._voices.stop()
+        self._performance.close()
         await self._connection.aclose()
         await self._briefing.aclose()
         await self._scribe.aclose()
@@ -329,16 +320,16 @@ class RealtimePipeline:
         now = self._clock.now()
         self._chronicle.feed(event, now)
         self._caller.told(event, now)
-        self._do(self._machine.feed(event, now))
+        self._performance.told(event)
         if not isinstance(event, ReplyAudio | ReplyWords):
-            self._scribe.look()
-            self._connection.look()
+            self._look()
 
     def up(self) -> None:
         """A session is there."""
         self._gap.up()
         if self._owed and not self._outbox.asks:
-            self._do(self._machine.asked("reply"))
+            if not self._machine.owed:
+                self._performance.asked("reply")
             self._connection.post(Inject(text=GO_ON, role="system", respond=True))
         self._owed = False
         self._arm()
@@ -347,14 +338,14 @@ class RealtimePipeline:
         """It is over."""
         self._owed = self._machine.owed and not self._briefing.working
         self._gap.down(self._clock.now())
-        self._do(self._machine.disconnected())
+        self._performance.disconnected()
 
     def lost(self, error: RealtimeError) -> None:
         """There will be no other."""
         self._lost = error
         self._gap.up()
         self._tell(EngineTrouble(engine="model", reason=str(error)))
-        self._say_locally(self.settings.farewell, "apology")
+        self._performance.say_ourselves(self.settings.farewell, "apology")
         if self.settings.on_lost is Lost.END:
             self._group.create_task(self._end(error), name="realtime end")
 
@@ -374,8 +365,7 @@ class RealtimePipeline:
 
     async def _end(self, error: RealtimeError) -> None:
         """Let the caller hear the farewell, and end the call."""
-        while self._voices.own:
-            await self._clock.sleep(0.1)
+        await self._voices.silence(FAREWELL_S)
         raise error
 
     def _over(self) -> Over:
@@ -384,86 +374,17 @@ class RealtimePipeline:
             return Over.PROTECTED
         return Over.SPEECH if self._machine.audible else Over.SILENCE
 
-    def _void(self, cause: Cause) -> None:
-        """Nothing more of what is being said is wanted."""
-        connected = self._connection.number > 0
-        self._do(self._machine.void(cause, asked=connected))
-        if connected:
-            self._connection.post(Interrupt())
-
     def _called(self, called: ModelCalled, batch: Batch | None) -> None:
         if not self._closed:
-            self._briefing.run(called, batch, self._connection.number)
+            self._briefing.run(called, batch, session_of(called.reply))
 
-    # ---------------------------------------------------------------------------------------------------- the model
+    def _settled(self, utterance: int) -> None:
+        """Something was said, and what was heard of it is known."""
+        self._performance.over(utterance)
+        self._look()
 
-    def _do(self, actions: list[MachineAction]) -> None:
-        """Carry out what the machine decided; what it decides meanwhile waits its turn."""
-        self._due.extend(actions)
-        if self._doing:
-            return
-        self._doing = True
-        try:
-            while self._due:
-                self._act(self._due.popleft())
-        finally:
-            self._doing = False
-            self._arm()
-
-    def _act(self, action: MachineAction) -> None:
-        match action:
-            case Sound():
-                self._voices.sound(action.utterance, action.item, action.samples)
-            case Write():
-                self._voices.write(action.utterance, action.item, action.text, self._connection.number)
-            case Begin():
-                self._voices.begin(action.utterance, action.kind, action.turn, self._connection.number)
-            case Rest():
-                self._voices.rest(action.utterance)
-            case Finish():
-                self._voices.finish(action.utterance, whole=action.whole)
-            case Cut():
-                self._cut(action.utterance, action.cause)
-            case Unspoken():
-                self._voices.forget(action.utterance)
-                for reply in action.replies:
-                    self._chronicle.heard(reply, "", interrupted=True)
-                self._scribe.look()
-            case GiveWay():
-                self._briefing.give_way()
-            case Withdraw():
-                self._briefing.withdraw(action.call_ids)
-            case Apologise():
-                self._say_locally(self.settings.failed, "apology")
-            case Spent():
-                self._tell(TokensSpent(turn=action.turn, **asdict(action.used)))
-                self._chronicle.spent(action.used)
-                self._scribe.look()
-            case Told():
-                self._tell(action.event)
-            case _:
-                assert_never(action)
-
-    def _cut(self, number: int, cause: Cause) -> None:
-        self._tell(UtteranceCancelled(utterance=number, cause=cause))
-        self._voices.cut(number)
-
-    def _say(self, text: str, kind: SpokenKind) -> None:
-        """Say something without the model's thinking: by our own voice, or else by the model's."""
-        if self._voices.can_say(text):
-            self._voices.say(self._machine.number(kind), kind, text)
-            return
-        self._do(self._machine.asked(kind))
-        self._connection.post(Inject(text=SAY.format(text=text), role="system", respond=True))
-
-    def _say_locally(self, text: str, kind: SpokenKind) -> None:
-        """Say something when there is no model; where there is no other voice, nobody hears it."""
-        if self._voices.can_say(text) and not self._closed:
-            self._voices.say(self._machine.number(kind), kind, text)
-
-    def _over_with(self, number: int) -> None:
-        """Something was said, and what was heard of it is settled."""
-        self._do(self._machine.over(number))
+    def _look(self) -> None:
+        """Something may be kept now, or it has become quiet."""
         self._scribe.look()
         self._connection.look()
 
@@ -491,7 +412,8 @@ class RealtimePipeline:
         self._timer = None
         now = self._clock.now()
         if self._gap.tick(now):
-            self._say_locally(self.settings.apology, "apology")
+            self._performance.say_ourselves(self.settings.apology, "apology")
         self._briefing.tick(now)
         self._caller.tick(now)
-        self._do(self._machine.tick(now))
+        self._performance.tick(now)
+        self._scribe.look()

@@ -43,7 +43,7 @@ from pipelines.realtime.outbox import (
 )
 from pipelines.realtime.settings import Lasting
 
-__all__ = ["Connection", "Correspondent"]
+__all__ = ["Connection", "Correspondent", "session_of"]
 
 OPENING_LIMIT_S = 15.0
 """Seconds a provider may take from being asked for a session to accepting it."""
@@ -383,6 +383,12 @@ def _qualified(event: ProviderEvent, number: int) -> ProviderEvent:
             return replace(event, item=f"{number}/{event.item}")
         case _:
             return event
+
+
+def session_of(qualified: str) -> int:
+    """Tell which session an id is of."""
+    number, slash, _ = qualified.partition("/")
+    return int(number) if slash and number.isdigit() else 1
 
 
 def _item(qualified: str) -> str:

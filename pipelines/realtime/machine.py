@@ -132,8 +132,8 @@ class RealtimeMachine:
         """The turns of the latest replies, for what they cost may be told later."""
         self._called: set[str] = set()
         """Replies being made that have made calls."""
-        self._triggers: deque[UtteranceKind] = deque()
-        """What replies are that were asked for and answer no turn."""
+        self._triggers: deque[tuple[UtteranceKind, float]] = deque()
+        """What replies are that were asked for and answer no turn, and until when each is believed to come."""
         self._unconfirmed = False
         """Whether the provider was asked to void what it makes, and has not said so."""
         self._failed_at: float | None = None
@@ -220,9 +220,9 @@ class RealtimeMachine:
         self._commit([_Heard(segment=self._segments, text=text, final=True, heard_at=now)], now, reason="typed")
         return self._take()
 
-    def asked(self, kind: UtteranceKind) -> list[MachineAction]:
-        """A reply was asked for that answers no turn."""
-        self._triggers.append(kind)
+    def asked(self, kind: UtteranceKind, now: float) -> list[MachineAction]:
+        """A reply was asked for that answers no turn; it may never come, for another may have said it all."""
+        self._triggers.append((kind, now + self._answer_wait_s))
         return self._take()
 
     def void(self, cause: Cause, *, asked: bool) -> list[MachineAction]:
@@ -287,6 +287,8 @@ class RealtimeMachine:
         if self._awaiting is not None and now >= self._awaiting_until:
             self._finish(self._awaiting, whole=False)
             self._awaiting = None
+        while self._triggers and now >= self._triggers[0][1]:
+            self._triggers.popleft()
         if self._follows_until is not None and now >= self._follows_until:
             self._follows_until = None
             if self._answer is not None and self._answer.phase is Phase.WORKING:
@@ -297,7 +299,8 @@ class RealtimeMachine:
     def deadline(self) -> float | None:
         """When to call :meth:`tick`; ``None``: not before something is fed."""
         awaiting = None if self._awaiting is None else self._awaiting_until
-        times = (self._failed_at, awaiting, self._follows_until)
+        trigger = self._triggers[0][1] if self._triggers else None
+        times = (self._failed_at, awaiting, self._follows_until, trigger)
         return min((at for at in times if at is not None), default=None)
 
     def _take(self) -> list[MachineAction]:
@@ -371,7 +374,7 @@ class RealtimeMachine:
         if self._awaiting is not None:
             self._answer, self._awaiting = self._awaiting, None
         elif self._answer is None or self._answer.phase is not Phase.WORKING:
-            kind = self._triggers.popleft() if self._triggers else "reply"
+            kind: UtteranceKind = self._triggers.popleft()[0] if self._triggers else "reply"
             self._utterances += 1
             self._answer = _Answer(utterance=self._utterances, kind=kind, turn=None, phase=Phase.MAKING)
         self._answer.phase = Phase.MAKING
