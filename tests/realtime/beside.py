@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 
 from pipelines.vad.silero import SileroModel
@@ -28,12 +29,10 @@ async def run(command: list[str]) -> int:
     async with OpenAIService(mind, voice_model=ear) as service:
         variables = {"S2S_PROVIDER": "openai", "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": service.base_url}
         process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **variables})
-        try:
-            return await process.wait()
-        finally:
-            if process.returncode is None:
-                process.terminate()
-                await process.wait()
+        # Whoever ends this ends the command, which then says when it is over; a terminal's Ctrl-C it has had by itself.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, process.terminate)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: None)
+        return await process.wait()
 
 
 if __name__ == "__main__":
