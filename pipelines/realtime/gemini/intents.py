@@ -60,6 +60,8 @@ class Intents:
         self._waiting: deque[tuple[str, bool]] = deque()
         self._sent = setup.snapshot
         self._next: Snapshot | None = None
+        self._carrier: str | None = None
+        """The call in whose result the context travelled last."""
         self._speech = _Speech.NONE
         self._kept: list[Samples] = []
         self._streaming = False
@@ -126,7 +128,12 @@ class Intents:
         self._names[call_id] = name
 
     def withdrawn(self, call_ids: Sequence[str]) -> tuple[str, ...]:
-        """Note that no results are wanted of some calls, and give those of which they were."""
+        """Note that no results are wanted of some calls, and give those of which they were.
+
+        A result that crosses its withdrawal is passed over, and so is the context inside: it is told again.
+        """
+        if self._carrier in call_ids:
+            self._sent, self._next = None, self._next or self._sent
         return tuple(call_id for call_id in call_ids if self._names.pop(call_id, None) is not None)
 
     @property
@@ -146,7 +153,7 @@ class Intents:
             result(each, self._names.pop(each.call_id), snapshot_text(context) if each is wanted[-1] else None)
             for each in wanted
         ]
-        self._sent, self._next = context, None
+        self._sent, self._next, self._carrier = context, None, wanted[-1].call_id
         self._out.append(Results(results=tuple(written)))
         if not self._names:
             self._unended = self._unended or not self._family.takes_content

@@ -20,8 +20,9 @@ _ADVICE = (
 )
 """What does not get better by itself, by the words it is known by."""
 
-_ABORTED = ("aborted", "deadline", "goaway")
-"""What is said at the end of a connection's time, with 1008 or 1011; another one is welcome."""
+_PASSING = ("aborted", "deadline", "goaway", "requested entity was not found")
+"""What is said, with 1008 or 1011, at the end of a connection's time, and of a result that crossed the withdrawal of
+its call: another connection is welcome."""
 
 _SETUP_REFUSED = frozenset({1007, 1008})
 """Close codes that say of a setup that it is wrong, or not allowed."""
@@ -46,7 +47,7 @@ def closed(code: int | None, reason: object, *, accepted: bool) -> Refusal:
     words = in_words(reason) or ("it broke off" if code in (None, 1006) else "no reason given")
     if (advice := _advice(words)) is not None:
         return Refusal(reason=f"{words} ({advice})", retry=False)
-    if any(known in words.lower() for known in _ABORTED):
+    if accepted and any(known in words.lower() for known in _PASSING):
         return Refusal(reason=words, retry=True)
     return Refusal(reason=words, retry=code != 1008 if accepted else code not in _SETUP_REFUSED)
 

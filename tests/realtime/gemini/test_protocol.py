@@ -229,6 +229,19 @@ def test_the_context_of_results_that_nobody_wants_is_put_in_when_it_is_quiet() -
     assert desk.sent() == [user(snapshot_text(Snapshot(version=2, text="2.")))]
 
 
+def test_the_context_of_a_result_that_crosses_its_withdrawal_is_told_again() -> None:
+    desk = Desk()
+    desk.call("c-1")
+    desk.answer("c-1", version=2)
+    desk.sent()
+    desk.content(interrupted=True)
+    desk.say(toolCallCancellation={"ids": ["c-1"]})
+    desk.content(turnComplete=True)
+    desk.refresh(3, "2.")
+    desk.wait(CALLER_S)
+    assert desk.sent() == [user(snapshot_text(Snapshot(version=3, text="2.")))]
+
+
 def test_nothing_is_put_in_while_somebody_is_at_it() -> None:
     busy: dict[str, Callable[[Desk], object]] = {
         "caller": lambda desk: desk.heard("I"),
@@ -525,6 +538,7 @@ def test_whether_another_connection_may_fare_better() -> None:
         (1008, "You do not have access to this model.", False),
         (1008, "Connection aborted because the client failed to close the connection after a GoAway", True),
         (1008, "The operation was aborted", True),
+        (1008, "Requested entity was not found.", True),
         (1007, "Request contains an invalid argument.", True),
         (1007, "API key expired. Please renew the API key.", False),
         (None, "", True),

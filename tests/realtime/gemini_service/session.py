@@ -83,6 +83,7 @@ class Session:
         self._history = False
         self._unended = False
         self._open_calls: dict[str, str] = {}
+        self._withdrawn: set[str] = set()
         self._called: list[dict[str, Any]] = []
         self._said = ""
         self._unwritten = ""
@@ -191,6 +192,8 @@ class Session:
     async def _take_results(self, responses: list[dict[str, Any]]) -> None:
         for each in responses:
             call_id, name = each.get("id", ""), each.get("name", "")
+            if call_id in self._withdrawn:
+                continue  # It was on its way.
             if call_id not in self._open_calls:
                 raise Refused("Requested entity was not found.", 1008)
             if self._open_calls[call_id] != name:
@@ -198,6 +201,7 @@ class Session:
             del self._open_calls[call_id]
             self.conversation.answer(call_id, each.get("response", {}))
             self.order.append("result")
+        responses = [each for each in responses if each.get("id") not in self._withdrawn]
         if any(context_in(str(each.get("response", {}).get("context", ""))) is not None for each in responses):
             self.order.append("context")
         if responses and not self._open_calls:
@@ -360,6 +364,7 @@ class Session:
             self._keep_said(0.5)
         if doing is Doing.CALLS:
             withdrawn = list(self._open_calls)
+            self._withdrawn.update(withdrawn)
             for call_id in withdrawn:
                 self.conversation.forget_call(call_id)
             self._open_calls.clear()
