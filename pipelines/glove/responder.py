@@ -6,8 +6,7 @@ Above: the cascade drives a ``Responder``. Below: a :class:`Glove` runs requests
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable
 
 from agents.core.abort import AbortSignal
 from agents.core.draft import ModelDraft
@@ -15,6 +14,7 @@ from agents.core.errors import AbortError, GloveError
 from agents.core.glove import Glove
 from agents.core.request import Request
 from pipelines.clock import Clock
+from pipelines.glove.explained import explained
 from pipelines.glove.feed import Channel, Feed
 from pipelines.glove.overheard import Overheard
 from pipelines.glove.pace import CallPace
@@ -74,7 +74,7 @@ class GloveResponder:
 
     async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:
         """Make a sentence said without the model part of the conversation."""
-        with _explained("what was said could not be kept"):
+        with explained("what was said could not be kept"):
             await self._glove.record(text, interrupted=interrupted)
 
     def watch(self, on_result: Callable[[], None], on_said: Callable[[str], None]) -> None:
@@ -91,7 +91,7 @@ class GloveResponder:
     async def aclose(self) -> None:
         """End slow tools, wait for those that may not be ended, and let the agent go. Idempotent."""
         try:
-            with _explained("what was at work could not be ended"):
+            with explained("what was at work could not be ended"):
                 await self._glove.aclose()
         finally:
             for leave in self._leave:
@@ -197,7 +197,7 @@ class _Reply:
     async def settle(self, heard: str, *, interrupted: bool) -> None:
         """Lay what was heard over the reply's messages."""
         try:
-            with _explained("what was heard could not be kept"):
+            with explained("what was heard could not be kept"):
                 await self._request.settle(heard, interrupted=interrupted)
         finally:
             self._settled.set()
@@ -234,12 +234,3 @@ class _Reply:
                 raise failure
             finally:
                 del failure  # Its traceback holds this frame: together they would be a cycle.
-
-
-@contextmanager
-def _explained(trouble: str) -> Iterator[None]:
-    """Pass on an agent's errors with their sentences; others may quote the caller."""
-    try:
-        yield
-    except GloveError as exc:
-        raise ResponderError(f"{trouble}: {exc}") from exc

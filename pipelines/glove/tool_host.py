@@ -5,32 +5,29 @@ Above: ``realtime`` drives a ``ToolHost``. Below: the same executor, conversatio
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 from agents.core.abort import AbortSignal
-from agents.core.errors import GloveError
 from agents.core.events import EventType
-from agents.core.executor import Outcome, Round
 from agents.core.glove import Glove
 from agents.core.identity import Identities
 from agents.core.inbox import deliver_inbox, inbox_reminder
 from agents.core.late import late_message
-from agents.core.messages import Message, ToolCall, ToolResult, ToolResultData, Usage
+from agents.core.messages import Message, ToolCall, ToolResult, Usage
 from agents.core.opening import keep_late
-from agents.core.prompt import RESULTS_TEXT
 from agents.core.response import read_history
 from agents.core.running import RunningCall
-from agents.core.tools import Tool, ToolContext
+from agents.core.tools import Tool
 from agents.models.wording import read_input, tool_description
 from pipelines.clock import Clock
+from pipelines.glove.batch import GloveBatch
+from pipelines.glove.explained import explained
 from pipelines.glove.pace import CallPace
-from pipelines.realtime.base import AdvertisedTool, PastTurn, Snapshot, ToolAnswer
+from pipelines.realtime.base import AdvertisedTool, PastTurn, Snapshot
 from pipelines.responder import (
     OPEN_QUESTION,
     CallMade,
@@ -129,7 +126,7 @@ class GloveToolHost:
 
     async def open(self) -> None:
         """Build the agent, take up what the conversation was left waiting for, and do what precedes a request."""
-        with _explained("the agent cannot be talked to"):
+        with explained("the agent cannot be talked to"):
             self._glove.build()
             if missing := self._excluded - {tool.name.lower() for tool in self._glove.tools}:
                 raise ResponderError(
@@ -140,7 +137,7 @@ class GloveToolHost:
 
     async def past(self) -> tuple[PastTurn, ...]:
         """Give the latest turns, of the agent's what was heard; a summary of what was before them comes first."""
-        with _explained("what was said cannot be read"):
+        with explained("what was said cannot be read"):
             window = await self._glove.conversation.read()
         turns: list[PastTurn] = []
         for message in window.messages:
@@ -153,7 +150,7 @@ class GloveToolHost:
 
     async def snapshot(self) -> Snapshot:
         """Render goals, forms, facts, context and inbox."""
-        with _explained("what the model has to know cannot be rendered"):
+        with explained("what the model has to know cannot be rendered"):
             reminder = await inbox_reminder(self._glove.store)
             runtime = await self._glove.get_runtime_context(self._signal, now=self._pace.now())
         self._versions += 1
@@ -165,7 +162,7 @@ class GloveToolHost:
     async def hear(self, text: str) -> None:
         """Keep the caller's words; a plain yes or no also answers a question for leave."""
         glove = self._glove
-        with _explained("what the caller said could not be kept"):
+        with explained("what the caller said could not be kept"):
             await glove.permissions.hear(text)
             await deliver_inbox(glove.conversation)
             await glove.conversation.append(Message(sender="user", text=text, id=glove.new_id()))
@@ -176,10 +173,10 @@ class GloveToolHost:
         """Keep what the model said."""
         return (await self._keep(text, (), used)).id
 
-    async def call(self, calls: Sequence[CallMade], *, said: str, used: TokenCount | None = None) -> _Batch:
+    async def call(self, calls: Sequence[CallMade], *, said: str, used: TokenCount | None = None) -> GloveBatch:
         """Keep the calls."""
         glove, kept = self._glove, self._glove.conversation
-        with _explained("the model's calls could not be kept"):
+        with explained("the model's calls could not be kept"):
             history = await read_history(glove, kept, await kept.read())
             identities = Identities(kept.store.identifier, history.messages, history.lost)
             made = tuple(
@@ -194,11 +191,20 @@ class GloveToolHost:
             message = await self._keep(said, made, used)
             for call in made:
                 await self._started(call)
-        return _Batch(self, message, [call.call_id for call in calls], partial(identities.key, message.id))
+        return GloveBatch(
+            glove,
+            self._pace,
+            message,
+            wire_ids=[call.call_id for call in calls],
+            tools=self._offered(),
+            key=partial(identities.key, message.id),
+            take_charge=lambda: _take_charge(self),
+            late=self._late,
+        )
 
     async def settle(self, message: str, heard: str, *, interrupted: bool) -> None:
         """Lay what was heard over a message."""
-        with _explained("what was heard could not be kept"):
+        with explained("what was heard could not be kept"):
             kept = self._unsettled.pop(message, None)
             if kept is not None:
                 self._glove.permissions.told([kept], kept.text, heard)
@@ -206,18 +212,18 @@ class GloveToolHost:
 
     async def record(self, text: str, *, kind: SpokenKind, interrupted: bool) -> None:
         """Make a sentence said without the model part of the conversation."""
-        with _explained("what was said could not be kept"):
+        with explained("what was said could not be kept"):
             await self._glove.record(text, interrupted=interrupted)
 
     async def spend(self, used: TokenCount) -> None:
         """Count tokens."""
-        with _explained("tokens could not be counted"):
+        with explained("tokens could not be counted"):
             await self._glove.store.add_tokens(_usage(used))
 
     async def late(self) -> tuple[str, ...]:
         """Take the results of slow tools."""
         told: list[str] = []
-        with _explained("the result of a tool could not be kept"):
+        with explained("the result of a tool could not be kept"):
             for call in self._glove.errands.take():
                 await keep_late(self._glove, call)
                 if call.result is not None and call.kept.store is self._glove.store:
@@ -229,7 +235,7 @@ class GloveToolHost:
         """End slow tools, wait for those that may not be ended, and let the agent go. Idempotent."""
         self._signal.abort("closed")
         try:
-            with _explained("what was at work could not be ended"):
+            with explained("what was at work could not be ended"):
                 await self._glove.aclose()
         finally:
             self._leave()
@@ -237,46 +243,6 @@ class GloveToolHost:
                 self._glove.errands.on_result = None
 
     # ------------------------------------------------------------------------------------------------ what it does
-
-    async def run(
-        self, message: Message, way: AbortSignal, signal: AbortSignal, key: Callable[[ToolCall], str]
-    ) -> tuple[ToolResult, ...]:
-        """Run the calls of a message, as a request would."""
-        glove, kept = self._glove, self._glove.conversation
-        _WORKING.set(self)
-
-        def context(running: RunningCall, tool: Tool) -> ToolContext:
-            return ToolContext(
-                glove=glove, store=kept.store, tool=tool, running=running, idempotency_key=key(running.call)
-            )
-
-        async def keep(outcome: Outcome) -> None:
-            expected = outcome.expected if outcome.running else None
-            results = outcome.results
-            await kept.append(
-                Message(sender="user", text=RESULTS_TEXT, tool_results=results, id=glove.new_id(), expected=expected)
-            )
-
-        outcome = await glove.executor.run(
-            Round(
-                message_id=message.id,
-                calls=message.tool_calls,
-                tools=self._offered(),
-                kept=kept,
-                signal=signal,
-                way=way,
-                pace=self._pace,
-                context=context,
-                keep=keep,
-                late=self._late,
-            )
-        )
-        glove.expectation = outcome.expected or glove.open_question
-        return outcome.results
-
-    def floor(self, speaker: _Batch) -> AbstractAsyncContextManager[None]:
-        """Have the agent to oneself: a chat may talk to it too."""
-        return self._glove.floor.taken(speaker, urgent=True)
 
     async def _late(self, running: RunningCall) -> None:
         """Take the result of a call that outlived its batch, and see that it is told."""
@@ -301,7 +267,7 @@ class GloveToolHost:
         glove = self._glove
         expected = None if calls else glove.expectation
         message = Message(sender="agent", text=text, tool_calls=calls, id=glove.new_id(), expected=expected)
-        with _explained("what the model said could not be kept"):
+        with explained("what the model said could not be kept"):
             await glove.conversation.append(message)
             if used is not None:
                 await glove.store.add_tokens(_usage(used))
@@ -353,50 +319,6 @@ class GloveToolHost:
             logger.warning("who is told of tool calls raised %s", type(exc).__name__)
 
 
-class _Batch:
-    """The calls of one message.
-
-    Args:
-        host: whose.
-        message: that made them.
-        wire_ids: the ids they have on the wire, in order.
-        key: makes a call's idempotency key.
-    """
-
-    def __init__(
-        self, host: GloveToolHost, message: Message, wire_ids: Sequence[str], key: Callable[[ToolCall], str]
-    ) -> None:
-        self.message = message.id
-        self._host = host
-        self._made = message
-        self._wire_ids = wire_ids
-        self._key = key
-        self._way = AbortSignal()
-        self._signal = AbortSignal()
-
-    async def run(self) -> tuple[ToolAnswer, ...]:
-        """Run them as a request would: nobody else talks to the agent meanwhile."""
-        with _explained("the results of tools could not be kept"):
-            async with self._host.floor(self):
-                results = await self._host.run(self._made, self._way, self._signal, self._key)
-        return tuple(
-            ToolAnswer(call_id=wire_id, name=result.tool_name, output=_output(result.result))
-            for wire_id, result in zip(self._wire_ids, results, strict=True)
-        )
-
-    def give_way(self) -> None:
-        """Go on behind the conversation."""
-        self._way.abort("the caller went on")
-
-    def make_way(self) -> None:
-        """Somebody else wants to talk to the agent."""
-        self.give_way()
-
-    def abort(self) -> None:
-        """Stop what may be stopped."""
-        self._signal.abort()
-
-
 class _Ear:
     """A glove's subscriber that passes on to a host."""
 
@@ -407,20 +329,9 @@ class _Ear:
         self._happened(type, data)
 
 
-def _output(result: ToolResultData) -> str:
-    """Write a result for the wire: what only a screen is shown is left out."""
-    told = {"status": result.status, "data": result.data, "message": result.message}
-    return json.dumps(told, ensure_ascii=False, default=str)
+def _take_charge(host: GloveToolHost) -> None:
+    _WORKING.set(host)
 
 
 def _usage(used: TokenCount) -> Usage:
     return Usage(tokens_in=used.sent, tokens_out=used.received, cache_read_input_tokens=used.cached)
-
-
-@contextmanager
-def _explained(trouble: str) -> Iterator[None]:
-    """Pass on an agent's errors with their sentences; others may quote the caller."""
-    try:
-        yield
-    except GloveError as exc:
-        raise ResponderError(f"{trouble}: {exc}") from exc

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+from agents.core.errors import StoreError
+from agents.core.messages import Message
+from agents.stores.memory import MemoryStore
 from pipelines.events import (
     EngineTrouble,
     TokensSpent,
@@ -30,7 +34,7 @@ from pipelines.realtime.events import (
     TokensTold,
     TokensUsed,
 )
-from pipelines.realtime.settings import RealtimeSettings
+from pipelines.realtime.settings import Lost, RealtimeSettings
 from tests.realtime.scripted import RATE, RealtimeLine, hold, tool, words
 
 
@@ -365,3 +369,71 @@ def test_heard_words_never_run_ahead_of_the_sound() -> None:
     for at, event in line.events:
         if isinstance(event, UtteranceHeard):
             assert len(event.heard.split()) <= (at - started) / 0.25 + 0.5
+
+
+class BrokenStore(MemoryStore):
+    """Keeps nothing that has calls in it."""
+
+    async def append_messages(self, messages: Sequence[Message], **more: Any) -> int:
+        if any(message.tool_calls for message in messages):
+            raise StoreError("the disk is full")
+        return await super().append_messages(messages, **more)
+
+
+def test_calls_that_cannot_be_kept_are_refused_and_not_run() -> None:
+    ran: list[str] = []
+
+    async def tale(line: RealtimeLine) -> None:
+        line.turn("Book it.", "c1")
+        line.calls(("k1", "book", "{}"))
+        await line.wait(0.5)
+        line.answer("That did not work.", words(4))
+        await line.wait(1.5)
+
+    line = hold(tale, store=BrokenStore(), tools=(tool("book", lambda *_: ran.append("x")),))
+    ((results, _, respond),) = line.session.of("answer")
+    assert json.loads(results[0].output)["status"] == "error" and respond
+    assert not ran, "what is not known to have been asked for is not done"
+    assert any("the disk is full" in event.reason for event in line.all(EngineTrouble))
+    assert asyncio.run(line.stored()) == ["caller: Book it.", "agent: That did not work."]
+
+
+def test_an_excluded_tool_that_does_not_exist_is_a_mistake() -> None:
+    async def tale(line: RealtimeLine) -> None:
+        await line.wait(1.0)
+
+    settings = RealtimeSettings(on_lost=Lost.STAY)
+    line = hold(tale, tools=(tool("book", lambda *_: "done"),), host={"exclude_tools": ["bok"]}, settings=settings)
+    assert any("exclude_tools names bok" in event.reason for event in line.all(EngineTrouble))
+    assert not line.provider.sessions
+
+
+def test_a_host_is_told_of_each_call() -> None:
+    told: list[tuple[str, str]] = []
+
+    async def tale(line: RealtimeLine) -> None:
+        line.calls(("k1", "book", "{}"), ("k2", "cook", "{}"))
+        await line.wait(0.5)
+
+    hold(
+        tale,
+        tools=(tool("book", lambda *_: "done"),),
+        host={"on_tool_call": lambda name, phase, _: told.append((name, phase))},
+    )
+    assert told == [("book", "start"), ("cook", "start"), ("book", "done"), ("cook", "error")]
+
+
+def test_calls_of_the_same_id_have_keys_of_their_own() -> None:
+    keys: list[str] = []
+
+    async def book(_: Any, ctx: Any) -> str:
+        keys.append(ctx.idempotency_key)
+        return "done"
+
+    async def tale(line: RealtimeLine) -> None:
+        line.calls(("k1", "book", "{}"))
+        line.calls(("k1", "book", '{"seat": 2}'))
+        await line.wait(0.5)
+
+    hold(tale, tools=(tool("book", book),))
+    assert len(set(keys)) == 2 and all(keys), "another call is another key, whatever the wire calls it"
