@@ -225,7 +225,10 @@ class DeviceCall:
             if len(set(ids)) < len(ids) or any(each in self._answers or each in busy for each in ids):
                 raise UsedTwiceError
             running = self._running[ids] = self._group.create_task(self._work(host, calls, said))
-        outcome = await asyncio.shield(running)
+        await asyncio.wait([running])  # Whoever asked may go; the work goes on.
+        if running.cancelled():
+            raise ResponderError("the call is over")
+        outcome = running.result()
         if isinstance(outcome, ResponderError):
             raise outcome
         return outcome

@@ -154,7 +154,11 @@ async def _found(
 
 _Found = Annotated[DeviceCall, Depends(_found)]
 _ASKING = refusals(
-    HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.BAD_GATEWAY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
 )
 
 
@@ -222,7 +226,7 @@ async def use_tools(call: _Found, wish: ToolCalls) -> ToolAnswers:
         done = await call.use_tools(calls, wish.said)
     except UsedTwiceError:
         raise Refused(
-            HTTPStatus.UNPROCESSABLE_ENTITY, "used_twice", "an id of these calls was used before, with others beside it"
+            HTTPStatus.CONFLICT, "used_twice", "an id of these calls was used before, with others beside it"
         ) from None
     except ResponderError as error:
         raise Refused(HTTPStatus.BAD_GATEWAY, "agent", str(error)) from None
@@ -242,7 +246,14 @@ async def use_tools(call: _Found, wish: ToolCalls) -> ToolAnswers:
     "/calls/{call}/turns", operation_id="keepTurns", summary="Keep what was said", status_code=204, responses=_ASKING
 )
 async def keep_turns(call: _Found, wish: TurnsSpoken) -> None:
-    """Make what was said part of the conversation, in order; of the agent's words those that were played."""
+    """Make what was said part of the conversation, in order; of the agent's words those that were played.
+
+    409: what is said to have been heard is no beginning of what was said. Then nothing is kept.
+    """
+    if not all(turn.text.startswith(turn.heard or "") for turn in wish.turns):
+        raise Refused(
+            HTTPStatus.CONFLICT, "not_said", "`heard` is a beginning of `text`: leave out what was not played"
+        )
     spoken = [
         Spoken(
             by_agent=turn.role == "agent",

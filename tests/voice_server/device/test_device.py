@@ -105,6 +105,9 @@ async def test_what_was_said_is_kept_as_far_as_it_was_heard(world: World) -> Non
             ("agent", "Hello, where to?"),
         ]
         assert (entries[1]["heard"], entries[1]["interrupted"]) == ("Hello,", True)
+        made_up = [{"role": "agent", "text": "Yes.", "heard": "No."}]
+        refused = await browser.ask("POST", "turns", {"turns": made_up})
+        assert (refused.status, refused.body["code"]) == (409, "not_said")
 
 
 async def test_a_call_that_is_asked_for_again_is_run_once(world: World) -> None:
@@ -115,7 +118,7 @@ async def test_a_call_that_is_asked_for_again_is_run_once(world: World) -> None:
         first, second = (answer.body["answers"] for answer in both)
         assert first == second
         mixed = await browser.ask("POST", "tools", {"calls": [call, {**call, "call_id": "c2"}]})
-        assert (mixed.status, mixed.body["code"]) == (422, "used_twice")
+        assert (mixed.status, mixed.body["code"]) == (409, "used_twice")
 
 
 @pytest.mark.parametrize(
