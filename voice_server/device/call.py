@@ -9,7 +9,6 @@ import asyncio
 import logging
 import secrets
 import uuid
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,26 +22,17 @@ from voice_server.clients.events import CallEnded, ClientEvent, Failure
 from voice_server.clients.onlooker import Onlooker
 from voice_server.clients.stream import EventStream, Follower, Told
 from voice_server.conversations import Conversations
+from voice_server.device.batches import Batches
 from voice_server.device.events import Context, ContextChanged, DeviceReady, ResultsCame
 from voice_server.ending import Ending
 from voice_server.watch import watching
 
-__all__ = ["Answers", "DeviceCall", "Spoken", "UsedTwiceError"]
+__all__ = ["Answers", "DeviceCall", "Spoken"]
 
 _log = logging.getLogger(__name__)
 
 UNUSED_S = 120.0
 """Seconds after which a call ends whose device follows no events and asks for nothing: it was closed, or never came."""
-
-PATIENCE_S = 15.0
-"""Seconds a model waits for its tools before it is told that one goes on."""
-
-REMEMBERED = 256
-"""Answers to tool calls kept for a device that asks again, because the connection broke before it had them."""
-
-
-class UsedTwiceError(Exception):
-    """Some of a batch's call ids were used before, and others not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +87,8 @@ class DeviceCall:
         self._onlooker = Onlooker(self._stream.tell)
         self._order = asyncio.Lock()
         """What is kept is kept in the order it came."""
-        self._answers: OrderedDict[str, ToolAnswer] = OrderedDict()
-        self._running: dict[tuple[str, ...], asyncio.Task[tuple[ToolAnswer, ...] | ResponderError]] = {}
-        """By the ids of the calls."""
-        self._group = asyncio.TaskGroup()
+        self._batches: Batches | None = None
+        """There when there is an agent."""
         self._told_tools: tuple[AdvertisedTool, ...] = ()
         self._told_text = ""
         self._news = asyncio.Event()
@@ -178,7 +166,8 @@ class DeviceCall:
             ResponderError: calls or results could not be kept.
         """
         host = await self.opened
-        answers = await self._answered(host, calls, said)
+        assert self._batches is not None, "it is there since it is opened"
+        answers = await self._batches.answer(calls, said)
         snapshot = await host.snapshot()
         self._told_text = snapshot.text
         changed, self._told_tools = host.tools != self._told_tools, host.tools
@@ -216,54 +205,16 @@ class DeviceCall:
 
     # ------------------------------------------------------------------------------------------------- what it does
 
-    async def _answered(self, host: ToolHost, calls: Sequence[CallMade], said: str) -> tuple[ToolAnswer, ...]:
-        ids = tuple(call.call_id for call in calls)
-        if all(each in self._answers for each in ids):
-            return tuple(self._answers[each] for each in ids)
-        if (running := self._running.get(ids)) is None:
-            busy = {each for batch in self._running for each in batch}
-            if len(set(ids)) < len(ids) or any(each in self._answers or each in busy for each in ids):
-                raise UsedTwiceError
-            running = self._running[ids] = self._group.create_task(self._work(host, calls, said))
-        await asyncio.wait([running])  # Whoever asked may go; the work goes on.
-        if running.cancelled():
-            raise ResponderError("the call is over")
-        outcome = running.result()
-        if isinstance(outcome, ResponderError):
-            raise outcome
-        return outcome
-
-    async def _work(
-        self, host: ToolHost, calls: Sequence[CallMade], said: str
-    ) -> tuple[ToolAnswer, ...] | ResponderError:
-        ids = tuple(call.call_id for call in calls)
-        try:
-            async with self._order:
-                batch = await host.call(calls, said=said)
-            patience = self._clock.call_at(self._clock.now() + PATIENCE_S, batch.give_way)
-            try:
-                answers = await batch.run()
-            finally:
-                patience.cancel()
-            self._answers.update(zip(ids, answers, strict=True))
-            while len(self._answers) > REMEMBERED:
-                self._answers.popitem(last=False)
-            return answers
-        except ResponderError as error:  # For whoever asked; the call goes on.
-            return error
-        finally:
-            del self._running[ids]
-
     async def _attend(self, host: ToolHost) -> None:
         """Tell what changes that no call of the model's changed, until it is over."""
-        async with self._group:
-            telling = self._group.create_task(self._tell_news(host))
+        async with asyncio.TaskGroup() as group:
+            telling = group.create_task(self._tell_news(host))
+            self._batches = Batches(host, group, self._order, self._clock)
             self.opened.set_result(host)
             self.touch()
             await self._over.wait()
             telling.cancel()
-            for running in self._running.values():
-                running.cancel()
+            self._batches.cancel()
 
     async def _tell_news(self, host: ToolHost) -> None:
         while True:
@@ -276,7 +227,7 @@ class DeviceCall:
                 continue
             if texts:
                 self._tell_context(ResultsCame(texts=texts, context=_context(snapshot)), snapshot)
-            elif snapshot.text != self._told_text and not self._running:
+            elif snapshot.text != self._told_text and not self._batches:
                 self._tell_context(ContextChanged(context=_context(snapshot)), snapshot)
 
     def _tell_context(self, event: ClientEvent, snapshot: Snapshot) -> None:
@@ -294,7 +245,7 @@ class DeviceCall:
         """Tools that speak while they run have nobody to speak for them here."""
 
     def _unattended(self) -> None:
-        if self._stream.readers or self._running:
+        if self._stream.readers or self._batches:
             self.touch()
         else:
             self.end(Ending.DISCONNECTED)

@@ -13,7 +13,8 @@ from pydantic.json_schema import SkipJsonSchema
 from agents.core.errors import StoreError
 from pipelines.realtime.base import RealtimeError
 from pipelines.responder import CallMade, ResponderError
-from voice_server.device.call import DeviceCall, Spoken, UsedTwiceError
+from voice_server.device.batches import UsedTwiceError
+from voice_server.device.call import DeviceCall, Spoken
 from voice_server.device.devices import FullError
 from voice_server.device.events import Context
 from voice_server.device.secret import Minting
