@@ -289,6 +289,10 @@ class Batch(Protocol):
         """Stop what may be stopped. Idempotent."""
         ...
 
+    def withhold(self) -> None:
+        """Run none of them, before any is run: the reply that made them is void. Each has a result that says so."""
+        ...
+
 
 class ToolHost(Protocol):
     """An agent whose turns a speech-to-speech model takes: what that has to know, what it can do, and what was said.

@@ -20,7 +20,13 @@ from agents.core.tools import Tool, ToolContext
 from pipelines.glove.explained import explained
 from pipelines.realtime.base import ToolAnswer
 
-__all__ = ["GloveBatch"]
+__all__ = ["WITHHELD", "GloveBatch"]
+
+WITHHELD = ToolResultData(
+    status="aborted",
+    message="Not run, because the caller interrupted you while you made this call. Make it again if it is wanted.",
+)
+"""The result of calls that a void reply made."""
 
 
 class GloveBatch:
@@ -61,6 +67,7 @@ class GloveBatch:
         self._late = late
         self._way = AbortSignal()
         self._signal = AbortSignal()
+        self._instead: ToolResultData | None = None
 
     async def run(self) -> tuple[ToolAnswer, ...]:
         """Run them; nobody else talks to the agent meanwhile, for a chat may do that too."""
@@ -85,6 +92,10 @@ class GloveBatch:
         """Stop what may be stopped."""
         self._signal.abort()
 
+    def withhold(self) -> None:
+        """Run none of them."""
+        self._instead = WITHHELD
+
     async def _run(self) -> tuple[ToolResult, ...]:
         outcome = await self._glove.executor.run(
             Round(
@@ -98,6 +109,7 @@ class GloveBatch:
                 context=self._context,
                 keep=self._keep,
                 late=self._late,
+                instead=self._instead,
             )
         )
         self._glove.expectation = outcome.expected or self._glove.open_question

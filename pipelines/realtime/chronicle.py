@@ -48,6 +48,8 @@ class ModelCalled:
     reply: str
     text: str
     calls: tuple[CallMade, ...]
+    void: bool = False
+    """Whether the reply was cut before it called: the calls are kept, and not run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,8 @@ class _Reply:
     stage: _Stage = _Stage.OPEN
     items: dict[str, str] = field(default_factory=dict)
     calls: list[CallMade] = field(default_factory=list)
+    void: bool = False
+    """Whether it was over for the caller before it called."""
     heard: tuple[str, bool] | None = None
     """What was heard of it and whether it was cut, once that is known."""
 
@@ -142,6 +146,7 @@ class Chronicle:
                 if (reply := self._replies.get(event.reply)) is not None:
                     call = CallMade(call_id=event.call_id, name=event.name, arguments=event.arguments)
                     reply.calls.append(call)
+                    reply.void = reply.heard is not None
             case ReplyEnded():
                 if (reply := self._replies.get(event.reply)) is not None and reply.stage is _Stage.OPEN:
                     void = event.outcome in (ReplyOutcome.CANCELLED, ReplyOutcome.FAILED)
@@ -239,7 +244,7 @@ class Chronicle:
         place.stage = _Stage.KEPT
         entries: list[Entry] = []
         if whole and place.calls:
-            entries.append(ModelCalled(reply=place.reply, text=place.text, calls=tuple(place.calls)))
+            entries.append(ModelCalled(reply=place.reply, text=place.text, calls=tuple(place.calls), void=place.void))
         elif place.text and (whole or heard):
             entries.append(ModelSpoke(reply=place.reply, text=place.text))
         if entries and place.heard is not None and place.text:

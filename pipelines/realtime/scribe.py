@@ -124,6 +124,8 @@ class Scribe:
                     batch.abort()
                     await batch.run()  # Each call has its result, though nobody waits for it.
                 else:
+                    if entry.void:
+                        batch.withhold()
                     self._called(entry, batch)
             case HeardOf():
                 message = self._messages.pop(entry.reply, None)

@@ -110,7 +110,7 @@ class ToolWork:
             timer.cancel()
         wanted = tuple(result for result in results if result.call_id not in self._withdrawn)
         self._withdrawn.clear()
-        respond = self._way is not _Way.CALLER
+        respond = self._way is not _Way.CALLER and not called.void
         self._batch = None
         snapshot = await self._snapshot()
         self._send(Answers(results=wanted, snapshot=snapshot, respond=respond, connection=connection))

@@ -34,6 +34,7 @@ from pipelines.realtime.events import (
     TokensTold,
     TokensUsed,
 )
+from pipelines.realtime.events import ToolCalled as Called
 from pipelines.realtime.settings import Lost, RealtimeSettings
 from tests.realtime.scripted import RATE, RealtimeLine, hold, tool, words
 
@@ -369,6 +370,27 @@ def test_heard_words_never_run_ahead_of_the_sound() -> None:
     for at, event in line.events:
         if isinstance(event, UtteranceHeard):
             assert len(event.heard.split()) <= (at - started) / 0.25 + 0.5
+
+
+def test_calls_of_a_void_reply_are_not_run_and_have_results_all_the_same() -> None:
+    ran: list[str] = []
+
+    async def tale(line: RealtimeLine) -> None:
+        line.turn("Book it.", "c1")
+        line.begin()
+        await line.wait()
+        line.pipeline.interrupt()
+        line.session.tell(
+            Called(reply="r1", call_id="k1", name="book", arguments="{}"),
+            ReplyEnded(reply="r1", outcome=ReplyOutcome.COMPLETED),
+        )
+        await line.wait(0.5)
+
+    line = hold(tale, tools=(tool("book", lambda *_: ran.append("x"), unabortable=True),))
+    assert not ran, "nothing is booked for who said stop"
+    ((results, _, respond),) = line.session.of("answer")
+    assert json.loads(results[0].output)["status"] == "aborted" and not respond
+    assert asyncio.run(line.stored())[1:] == ["agent:  +book", "results aborted"]
 
 
 class BrokenStore(MemoryStore):
