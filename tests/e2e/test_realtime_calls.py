@@ -107,14 +107,14 @@ class Done:
 
 
 async def command(folder: Path, *arguments: str, **variables: str) -> Done:
-    """Run `voice-server turn` on one recording, on the realtime pipeline."""
+    """Run `voice-server turn` on one recording, on the realtime pipeline, where there is no engine of our own."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("VOICE_", "S2S_", "OPENAI_"))}
     program = Path(sys.executable).with_name("voice-server")
     process = await asyncio.create_subprocess_exec(
         str(program),
         "turn",
         str(fixture("what-time-is-it").path),
-        *("--pipeline", "realtime", "--agent", "agents.desk:create"),
+        *("--pipeline", "realtime", "--agent", "agents.desk:create", "--tts", "none.installed:here"),
         *arguments,
         cwd=folder,
         env={**clean, "PYTHONPATH": str(ROOT), **variables},
