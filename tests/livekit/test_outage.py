@@ -16,13 +16,7 @@ from tests.livekit.voices import ToneVoice
 from voice_server.ending import Ending
 from voice_server.house import House
 
-pytestmark = [
-    pytest.mark.room,
-    pytest.mark.realtime,
-    pytest.mark.engine,
-    # The SDK drops a handle that its native side has dropped when the connection broke, and complains of itself.
-    pytest.mark.filterwarnings("ignore:Exception ignored in. <function FfiHandle.__del__"),
-]
+pytestmark = [pytest.mark.room, pytest.mark.realtime, pytest.mark.engine]
 
 
 def _values(caller: Caller) -> dict[str, Any]:

@@ -241,7 +241,7 @@ class RoomLeg:
         if identity in self._ready:
             return
         self._ready[identity] = None
-        if self.call.hearing.is_set():
+        if self.call.hearing.is_set() and self._presence.connected:
             self._greet((identity,), resumed=True)
         if identity == self._attendance.caller:
             self._step(self._presence.ready(self._clock.now()))
@@ -285,8 +285,8 @@ class RoomLeg:
             self._asking = None
         track = self._attendance.track
         if track is not None and (self._ears is None or self._ears.track != track):
-            self._room.microphone = track
-            self._room.subscribe(self._attendance.caller or "", track)
+            again, self._room.microphone = self._room.microphone == track, track
+            self._room.subscribe(self._attendance.caller or "", track, again=again)
             self._asking = self._clock.call_at(self._clock.now() + ASK_S, self._listen)
 
     def _linked(self, identity: str) -> None:
@@ -331,10 +331,10 @@ class RoomLeg:
 
     def back(self) -> None:
         """We are in the room again, perhaps as somebody new, and so are others."""
+        self._step(self._presence.back(self._clock.now(), present=self._attendance.present))
         self._post.put(Showing(state=self.call.state))
         self._greet_all()
         self._listen()
-        self._step(self._presence.back(self._clock.now(), present=self._attendance.present))
 
     def over(self, ending: Ending) -> None:
         """We are out of the room for good."""

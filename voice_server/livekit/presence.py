@@ -68,6 +68,11 @@ class Presence:
         return self._state is _State.HERE
 
     @property
+    def connected(self) -> bool:
+        """Whether the agent is in the room."""
+        return self._state is not _State.LOST
+
+    @property
     def deadline(self) -> float | None:
         """When to call ``tick``; ``None``: not before something happens."""
         return self._here_at

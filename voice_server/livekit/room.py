@@ -200,13 +200,20 @@ class Room:
             raise JoinError(f"the agent's voice is not taken: {error.message}") from None
         return source
 
-    def subscribe(self, identity: str, track: str) -> None:
-        """Ask for somebody's microphone, as if for the first time; nobody else's is sent."""
+    def subscribe(self, identity: str, track: str, *, again: bool) -> None:
+        """Ask for somebody's microphone; no other is sent.
+
+        Args:
+            identity: whose.
+            track: which.
+            again: whether it was asked for in vain: the SDK believes that it is on its way, and would not ask.
+        """
         if self._room is None or (participant := self._room.remote_participants.get(identity)) is None:
             return
         for sid, publication in participant.track_publications.items():
             if publication.kind == self._audio:
-                publication.set_subscribed(False)
+                if again or sid != track:
+                    publication.set_subscribed(False)
                 if sid == track:
                     publication.set_subscribed(True)
 

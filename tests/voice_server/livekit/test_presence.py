@@ -124,6 +124,7 @@ class Story(RuleBasedStateMachine):
     @invariant()
     def nobody_is_spoken_to_who_is_not_there_and_nobody_is_waited_for_who_is(self) -> None:
         assert self.spoken_to == self.presence.here
+        assert self.connected == self.presence.connected
         if not self.connected:
             assert self.ending is Ending.MEDIA_LOST
         else:
