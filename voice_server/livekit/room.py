@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from livekit import rtc
 
 __all__ = ["CHAT", "GLOVE", "STATE", "Guest", "JoinError", "Person", "Room", "Voice"]
+
+_log = logging.getLogger(__name__)
 
 GLOVE = "glove"
 """Topic of our own events and commands."""
@@ -127,8 +130,12 @@ class Voice:
         return self._source.queued_duration
 
     async def capture(self, samples: Samples) -> None:
-        """Queue samples; wait while the queue is full."""
-        await self._source.capture_frame(self._frame(samples.tobytes(), self._source.sample_rate, 1, len(samples)))
+        """Queue samples; wait while the queue is full. What a source that is gone does not take is lost."""
+        frame = self._frame(samples.tobytes(), self._source.sample_rate, 1, len(samples))
+        try:
+            await self._source.capture_frame(frame)
+        except Exception as error:  # noqa: BLE001 - the SDK's boundary: the room will say what happened
+            _log.info("the agent's voice was not taken: %s", error)
 
     def clear_queue(self) -> None:
         """Drop what was not played."""
