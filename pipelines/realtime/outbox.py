@@ -112,6 +112,9 @@ class Outbox:
         self._waiting: deque[Sending] = deque()
         self._voice = 0
         """Samples of the caller's voice that wait."""
+        self._turn: deque[Hear] | None = None
+        """What was sent of a turn that is begun and not ended; ``None``: none is."""
+        self._turn_voice = 0
         self._unsure: list[Inject | Answers] = []
         """What was sent and asked for an answer, of which nothing has come yet."""
 
@@ -131,6 +134,7 @@ class Outbox:
             sending = self._waiting.popleft()
             if isinstance(sending, Hear):
                 self._voice -= len(sending.samples)
+            self._follow(sending)
             if (fitting := _fitting(sending, connection)) is not None:
                 if isinstance(fitting, Inject | Answers) and fitting.respond:
                     self._unsure.append(fitting)
@@ -149,8 +153,26 @@ class Outbox:
         rest = [
             waiting for waiting in self._waiting if not isinstance(waiting, Refresh | Interrupt | Truncate | Update)
         ]
-        self._waiting = deque([*self._unsure, *rest])
+        turn: list[Sending] = [] if self._turn is None else [BeginSpeech(), *self._turn]
+        self._voice += self._turn_voice if turn else 0
+        self._waiting = deque([*self._unsure, *turn, *rest])
+        self._turn = None
         self._unsure.clear()
+
+    def _follow(self, sending: Sending) -> None:
+        """Remember a turn while it is being said: if the connection breaks, all of it is told the next one."""
+        match sending:
+            case BeginSpeech():
+                self._turn, self._turn_voice = deque(), 0
+            case EndSpeech():
+                self._turn = None
+            case Hear() if self._turn is not None:
+                self._turn.append(sending)
+                self._turn_voice += len(sending.samples)
+                while self._turn_voice > self._kept_samples:
+                    self._turn_voice -= len(self._turn.popleft().samples)
+            case _:
+                pass
 
     def without_waiting(self, past: Sequence[PastTurn]) -> tuple[PastTurn, ...]:
         """Leave out of what was said what is still to be told as the caller's words, so that it is not told twice."""

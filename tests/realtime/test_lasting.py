@@ -12,7 +12,7 @@ import pytest
 from pipelines.audio.frame import HEARING_RATE
 from pipelines.clock import VirtualClock
 from pipelines.events import EngineTrouble, UtteranceEnded, UtteranceStarted
-from pipelines.realtime.base import RealtimeError, Snapshot, ToolAnswer
+from pipelines.realtime.base import RealtimeError, Snapshot, ToolAnswer, TurnDetection
 from pipelines.realtime.events import ReplyOutcome, SessionExpiring
 from pipelines.realtime.lasting import Gap, Renewal, waits
 from pipelines.realtime.outbox import Answers, Hear, Inject, Outbox, Refresh, Truncate
@@ -66,6 +66,21 @@ def test_what_is_said_in_the_gap_is_heard_once_and_bounded() -> None:
     heard = line.session.voice
     assert len(heard) <= HEARING_RATE and heard[-1] == 15 and heard[0] >= 5, "the latest second"
     assert len(np.flatnonzero(np.diff(heard))) == len(set(heard.tolist())) - 1, "in order, once"
+
+
+def test_a_turn_that_a_break_cuts_is_told_the_next_session_from_its_beginning() -> None:
+    async def tale(line: RealtimeLine) -> None:
+        await line.silence(0.5)
+        await line.voiced(0.8)
+        line.session.end(code=1006)
+        await line.voiced(0.8)
+        await line.silence(2.0)
+
+    line = hold(tale, settings=RealtimeSettings(turn_detection=TurnDetection.OURS))
+    first, second = line.provider.sessions
+    assert [name for name, _ in first.sent] == ["begin"]
+    assert [name for name, _ in second.sent] == ["begin", "end"]
+    assert np.count_nonzero(second.voice) == round(1.6 * HEARING_RATE), "every sample of it, once"
 
 
 def test_what_is_typed_in_the_gap_is_told_the_next_session_once() -> None:
