@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pipelines.events import TokensSpent
 from voice_server.report import CallerTurn, CallEvent, ToolUse, TurnReport, Utterance
 
 __all__ = ["Ink", "headline", "render"]
@@ -42,8 +43,9 @@ def render(report: TurnReport, *, width: int = 100, ink: Ink | None = None) -> s
     page = _Page(max(width, 40), ink or Ink())
     lines = [page.ink.faint(headline(report)), ""]
     lines += _conversation(report, page)
-    for event in report.events:
-        lines += page.entry("" if event is not report.events[0] else "events", _event(event))
+    events = [event for event in report.events if event.type != TokensSpent.type]  # figures of every reply: `--json`
+    for event in events:
+        lines += page.entry("events" if event is events[0] else "", _event(event))
     if not report.turns:
         lines += page.entry("", "Nobody said anything that was a turn.")
     return "\n".join(lines).rstrip()
