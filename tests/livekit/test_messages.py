@@ -28,7 +28,7 @@ async def stage(house: House, livekit_server: LiveKitServer) -> AsyncIterator[St
 
 async def _call(stage: Stage, **token: Any) -> tuple[LiveCall, str, Caller]:
     call, room = stage.invite()
-    caller = await stage.caller(room, mute=True, **token)
+    caller = await stage.caller(room, **token)
     await caller.until(lambda: call.attached)
     return call, room, caller
 
@@ -61,7 +61,7 @@ async def test_keys_of_a_telephone_are_told_to_the_agent(stage: Stage) -> None:
     call, room, phone = await _call(
         stage, kind="sip", attributes={"sip.phoneNumber": "+43664123456", "sip.callID": "SCL_1"}
     )
-    page = await stage.caller(room, "page", mute=True)
+    page = await stage.caller(room, "page")
     await page.told("ready")
     for code, digit in ((1, "1"), (2, "2"), (11, "#"), (3, "3"), (4, "4")):
         await phone.room.local_participant.publish_dtmf(code=code, digit=digit)
@@ -85,7 +85,7 @@ async def test_what_cannot_be_understood_is_answered_to_its_sender_alone(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     _, room, ann = await _call(stage)
-    bob = await stage.caller(room, "bob", mute=True)
+    bob = await stage.caller(room, "bob")
     await bob.told("ready")
     for count, (sent, complaint) in enumerate(MISTAKES, 1):
         await ann.sends(sent)
@@ -111,7 +111,7 @@ async def test_a_long_command_comes_as_a_text_and_one_too_long_is_refused(stage:
 
 async def test_nobody_can_claim_to_have_heard_what_they_did_not(stage: Stage) -> None:
     _, room, ann = await _call(stage)
-    bob = await stage.caller(room, "bob", mute=True)
+    bob = await stage.caller(room, "bob")
     await bob.told("ready")
     await ann.commands("say", text="one two three four five six seven eight nine ten")
     await ann.told("heard")
@@ -127,7 +127,7 @@ async def test_nobody_can_claim_to_have_heard_what_they_did_not(stage: Stage) ->
 
 async def test_who_makes_mistake_after_mistake_is_answered_no_more_and_the_call_goes_on(stage: Stage) -> None:
     _, room, ann = await _call(stage)
-    bob = await stage.caller(room, "bob", mute=True)
+    bob = await stage.caller(room, "bob")
     await bob.told("ready")
     for _ in range(200):
         await bob.sends("nonsense")
@@ -138,7 +138,7 @@ async def test_who_makes_mistake_after_mistake_is_answered_no_more_and_the_call_
 
 async def test_nobody_speaks_for_somebody_else_by_naming_them_as_the_sender(stage: Stage) -> None:
     _, room, ann = await _call(stage)
-    bob = await stage.caller(room, "bob", mute=True)
+    bob = await stage.caller(room, "bob")
     await bob.told("ready")
     writer = await bob.room.local_participant.stream_text(topic="lk.chat", sender_identity="ann")
     await writer.write("it was ann")

@@ -93,7 +93,7 @@ async def test_a_second_one_of_the_same_name_takes_over(stage: Stage) -> None:
 
 async def test_who_does_not_come_back_has_hung_up(stage: Stage) -> None:
     _, room, ann = await _call(stage)
-    bob = await stage.caller(room, "bob", mute=True)
+    bob = await stage.caller(room, "bob")
     await bob.told("ready")
     await ann.leave()
     assert (await bob.told("ended"))["reason"] == "disconnected"
