@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import secrets
 import signal
 import socket
@@ -20,15 +21,20 @@ from pydantic import SecretStr
 
 __all__ = ["LiveKitServer", "Ports"]
 
+NOT_GIVEN_OUT = range(20_000, 32_000)
+"""Ports below those that Linux gives to outgoing connections by itself (32768 and above)."""
+
 START_S = 20.0
 """Seconds it may take to answer; under one on a machine with nothing else to do."""
 
 
 def _free(kind: socket.SocketKind) -> int:
-    with socket.socket(socket.AF_INET, kind) as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
+    """Find a free port that no outgoing connection is given meanwhile: a server that was killed needs it again."""
+    for port in random.sample(NOT_GIVEN_OUT, 100):
+        with socket.socket(socket.AF_INET, kind) as taken, suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"of 100 ports between {NOT_GIVEN_OUT[0]} and {NOT_GIVEN_OUT[-1]} none is free")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
