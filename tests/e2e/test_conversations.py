@@ -23,7 +23,7 @@ def database(tmp_path: Path) -> str:
 def call(stage: Stage, database: str, conversation: str, *says: str) -> TurnReport:
     options = TurnOptions(
         recordings=tuple(RecordedTurn(path=fixture(name).path) for name in says),
-        settings=Settings(model="offline", database=database),
+        settings=Settings(agent="agents.desk:create", model="offline", database=database),
         conversation=conversation,
     )
     return run(options, Trace(), stage.house)

@@ -39,7 +39,7 @@ def test_a_call_is_answered_over_the_wire_and_leaves_no_connection_behind(
         monkeypatch.setenv(f"{provider.upper()}_API_KEY", "sk-secret")
         options = TurnOptions(
             recordings=(RecordedTurn(path=fixture("what-time-is-it").path, after_s=None),),
-            settings=Settings(model=f"{provider}:m"),
+            settings=Settings(agent="agents.desk:create", model=f"{provider}:m"),
             output=OutputKind.PAUSING,
             expects=None,
         )
