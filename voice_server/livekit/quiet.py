@@ -1,8 +1,8 @@
 """Quiet: the SDK wakes every room and every stream of a process for the events of all; here each is woken for its own.
 
 With a process for every call, as LiveKit's own agents have it, nobody notices. With twenty calls in one process every
-frame of a caller would go through all their queues: by what one wake-up costs, a third of a core for nothing. Above: ``room`` and ``ears``. Below:
-what the SDK keeps to itself, so that a version that keeps it otherwise is left as it is.
+frame of a caller would go through all their queues: by what one wake-up costs, a third of a core for nothing. Above:
+``room`` and ``ears``. Below: what the SDK keeps to itself, so that a version that keeps it otherwise is left as it is.
 """
 
 from __future__ import annotations
